@@ -1,0 +1,70 @@
+/* limits.h - every bound and every duration of the core, with its reason.
+ *
+ * The constants shape the code; the struct is what a user may set. */
+
+#ifndef XS_BASE_LIMITS_H
+#define XS_BASE_LIMITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One block of received bytes: a request head must fit into it, and it is all
+ * of a request body that waits for the application. */
+#define XS_RX_BLOCK ((size_t)64 * 1024)
+
+/* The most header fields that a request may have, whatever the option says. */
+#define XS_FIELDS_MAX 1000u
+
+/* Coalesced output is handed to the socket when it crosses this. */
+#define XS_TX_FLUSH ((size_t)64 * 1024)
+
+/* A body piece up to this size is copied beside the head: cheaper than a
+ * second slice and a reference (to be measured again per release). */
+#define XS_TX_COPY_MAX ((size_t)16 * 1024)
+
+/* What an empty output queue keeps. */
+#define XS_TX_KEEP ((size_t)4 * 1024)
+
+/* Bytes that one connection may write in one turn before others get theirs. */
+#define XS_TX_TURN ((size_t)1024 * 1024)
+
+/* Connections accepted in one turn. */
+#define XS_ACCEPT_TURN 64u
+
+/* Pipelined requests that one connection starts in one turn. */
+#define XS_PIPELINE_TURN 64u
+
+/* Bytes of a request that nobody wants which are read and thrown away, so that
+ * the response reaches a client that is still sending. */
+#define XS_DISCARD_MAX ((size_t)1024 * 1024)
+
+#define XS_SECOND_NS ((uint64_t)1000000000)
+#define XS_MS_NS ((uint64_t)1000000)
+
+/* The kinds of deadline. Each has one list; see deadline.h. */
+enum xs_deadline_kind {
+    XS_DEADLINE_HEAD,       /* first byte of a head until its end */
+    XS_DEADLINE_BODY,       /* body progress while the application waits */
+    XS_DEADLINE_KEEP_ALIVE, /* between requests */
+    XS_DEADLINE_WRITE,      /* write progress while bytes wait */
+    XS_DEADLINE_LINGER,     /* our side is closed, the peer still sends */
+    XS_DEADLINE_KINDS
+};
+
+/* What a user may set. Durations in ns, XS_NEVER switches one off. */
+struct xs_limits {
+    uint64_t timeout_ns[XS_DEADLINE_KINDS];
+    size_t request_line_max;     /* bytes: method, target and version */
+    size_t request_field_max;    /* bytes: one field's name and value */
+    unsigned request_fields_max; /* count, at most XS_FIELDS_MAX */
+    uint64_t request_body_max;   /* bytes; UINT64_MAX: no limit */
+    unsigned connections_max;    /* open at once; 0: no limit */
+    unsigned requests_max;       /* at the application at once; 0: no limit */
+    size_t tx_high;              /* bytes queued at which `send` waits */
+    size_t tx_low;               /* bytes queued at which it goes on */
+};
+
+/* The defaults. */
+struct xs_limits xs_limits_default(void);
+
+#endif

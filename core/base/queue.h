@@ -1,0 +1,118 @@
+/* queue.h - the bytes that wait for a socket: copied ones and lent ones.
+ *
+ * Bytes enter at the tail and leave at the head, in order, once. Small ones
+ * are copied into one buffer next to each other; large ones stay where they
+ * are, held by a reference and released when written:
+ *
+ *     pieces:   | copied 212 | lent 65536 | copied 7 | lent 65536 | ...
+ *     own:      | 212 bytes, 7 bytes, ...  |
+ *
+ * Copied bytes leave in the order in which they came, so a copied piece needs
+ * only a length. Neighbouring copied pieces are one piece.
+ *
+ * The last `held` bytes, always copied ones, are not for the socket yet: a
+ * response head whose end is not known. They can be taken back.
+ *
+ * Invariants: bytes == the sum of the pieces' lengths; held <= bytes;
+ * own_head <= own_tail <= own_cap. */
+
+#ifndef XS_BASE_QUEUE_H
+#define XS_BASE_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/base/mem.h"
+#include "core/base/slice.h"
+
+/* Bytes that are lent until they are written. */
+struct xs_lent {
+    struct xs_slice bytes;
+    void (*release)(void *owner); /* called once: written, or dropped */
+    void *owner;                  /* borrowed until `release` */
+};
+
+struct xs_piece {
+    const uint8_t *data; /* borrowed until release; NULL: copied bytes */
+    size_t len;
+    void (*release)(void *owner); /* NULL for copied bytes */
+    void *owner;
+};
+
+struct xs_queue {
+    struct xs_mem *mem; /* borrowed */
+
+    uint8_t *own; /* owned: copied bytes; NULL while there are none */
+    size_t own_head;
+    size_t own_tail;
+    size_t own_cap;
+
+    struct xs_piece *pieces; /* owned ring; NULL while there are none */
+    unsigned first;
+    unsigned count;
+    unsigned cap; /* a power of two */
+
+    size_t bytes; /* all bytes that wait, the held ones too */
+    size_t held;  /* those at the tail that may not leave yet */
+};
+
+/* The most slices that one `xs_queue_peek` gives. */
+#define XS_QUEUE_SLICES 64
+
+void xs_queue_init(struct xs_queue *queue, struct xs_mem *mem);
+
+/* Drop everything, release what is lent, free. Accepts a zeroed queue. */
+void xs_queue_fini(struct xs_queue *queue);
+
+/* Copy `bytes` to the tail.
+ *
+ * Errors: XS_ENOMEM; the queue is as it was. */
+XS_MUST_CHECK int xs_queue_copy(struct xs_queue *queue, struct xs_slice bytes);
+
+/* Room for `len` more bytes at the tail, to be written in place and then
+ * counted with `xs_queue_wrote`. Borrowed until the next call. NULL if there
+ * is no memory. */
+XS_MUST_CHECK uint8_t *xs_queue_room(struct xs_queue *queue, size_t len);
+
+/* `len` bytes, no more than the room asked for, were written there. Cannot
+ * fail: `xs_queue_room` has made room for the piece too. */
+void xs_queue_wrote(struct xs_queue *queue, size_t len);
+
+/* Put lent bytes at the tail; `lent->bytes` is not empty, nothing is held.
+ * Takes them: on success `release` will be called once.
+ *
+ * Errors: XS_ENOMEM; nothing is taken. */
+XS_MUST_CHECK int xs_queue_lend(struct xs_queue *queue,
+                                const struct xs_lent *lent);
+
+/* Hold back what is copied from now on; nothing is held yet. */
+void xs_queue_hold(struct xs_queue *queue);
+
+/* What was held may leave. */
+void xs_queue_unhold(struct xs_queue *queue);
+
+/* Drop what was held, as if it had never been copied. Holds no more. */
+void xs_queue_unwrite(struct xs_queue *queue);
+
+/* Bytes that may leave now. */
+static inline size_t xs_queue_ready(const struct xs_queue *queue)
+{
+    return queue->bytes - queue->held;
+}
+
+/* The first bytes that may leave, as at most `max` slices; the number of
+ * slices. Borrowed until the next call. */
+unsigned xs_queue_peek(const struct xs_queue *queue, struct xs_slice *out,
+                       unsigned max);
+
+/* The first `len` bytes, no more than are ready, have been written: drop
+ * them, and release the pieces that are done. When the queue is empty its
+ * memory shrinks to the default capacity. */
+void xs_queue_consume(struct xs_queue *queue, size_t len);
+
+/* Give the memory of an empty queue back. */
+void xs_queue_trim(struct xs_queue *queue);
+
+#endif

@@ -1,0 +1,127 @@
+/* server.h - listeners and connections under one gateway, from start to stop.
+ *
+ *     NEW ──listen──▶ RUNNING ──stop──▶ STOPPING ──last one gone──▶ STOPPED
+ *
+ * One server lives on one backend and one thread. */
+
+#ifndef XS_CONN_SERVER_H
+#define XS_CONN_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/base/deadline.h"
+#include "core/base/limits.h"
+#include "core/base/list.h"
+#include "core/base/pool.h"
+#include "core/gateway.h"
+#include "core/http1/refusal.h"
+#include "core/http1/writer.h"
+#include "core/io.h"
+
+#define XS_LISTENERS_MAX 16
+
+/* How one request ended, for the access log. Slices are borrowed for the
+ * call. */
+struct xs_access {
+    const struct xs_io_addr *peer;
+    struct xs_slice method;
+    struct xs_slice target; /* cut at XS_ACCESS_TEXT bytes */
+    unsigned minor;
+    unsigned status;     /* 0: no head was sent */
+    uint64_t body_bytes; /* of the response, accepted from the application */
+    uint64_t start_ns;   /* backend time at which the head was complete */
+    uint64_t end_ns;
+    const char *why; /* static: "ok", or why it ended early: an xs_abort word,
+                      * "failed", or a refusal's rule */
+};
+
+#define XS_ACCESS_TEXT 2048
+
+/* Whom the server tells. Any member may be NULL. None may call the server but
+ * `xs_server_stop`. */
+struct xs_server_events {
+    /* A request has ended. Only called if set: then texts are kept. */
+    void (*access)(void *user, const struct xs_access *access);
+    /* A request was refused before it became one. */
+    void (*refused)(void *user, const struct xs_io_addr *peer,
+                    enum xs_refusal why);
+    /* A connection is gone: free what xs_request.conn_user kept. */
+    void (*conn_close)(void *user, void *conn_user);
+    /* STOPPED: no listener and no connection is left. */
+    void (*stopped)(void *user);
+    void *user; /* borrowed */
+};
+
+struct xs_server_config {
+    struct xs_limits limits;
+    struct xs_slice server_name; /* borrowed until fini; empty: no Server */
+    bool date;                   /* send Date */
+    struct xs_server_events events;
+};
+
+enum xs_server_state {
+    XS_SERVER_RUNNING,
+    XS_SERVER_STOPPING, /* accepts nothing; finishes what runs */
+    XS_SERVER_STOPPED,
+};
+
+/* The counts that a user may see. */
+struct xs_server_stats {
+    unsigned connections; /* open now */
+    unsigned requests;    /* at the gateway now */
+    uint64_t accepted;    /* connections, ever */
+    uint64_t served;      /* requests handed to the gateway, ever */
+    uint64_t refused;     /* requests refused, ever */
+};
+
+struct xs_server {
+    /* Fixed at init. */
+    struct xs_io *io;           /* borrowed */
+    struct xs_gateway *gateway; /* borrowed */
+    struct xs_server_config config;
+
+    /* Written only by server.c. */
+    enum xs_server_state state;
+    struct xs_io_listener *listeners[XS_LISTENERS_MAX]; /* backend's */
+    unsigned listener_count;
+    bool accept_paused;    /* no descriptors, or connections_max is reached */
+    uint64_t alarm_at_ns;  /* what the backend was last asked for */
+    uint64_t stop_at_ns;   /* STOPPING: when patience ends */
+    uint64_t accept_at_ns; /* when to try accepting again */
+    uint64_t common_at_s;  /* the second that `common` was rendered for */
+    size_t common_len;
+    char common[XS_COMMON_MAX];
+    uint64_t next_id;
+
+    /* Written by conn/. */
+    struct xs_list conns; /* xs_conn.link: every open connection */
+    struct xs_list dirty; /* xs_conn.dirty: has work before we block */
+    struct xs_deadlines deadlines;
+    struct xs_pool conn_pool;
+    struct xs_pool block_pool;
+    struct xs_pool field_pool;
+    struct xs_server_stats stats;
+};
+
+/* `io` and `gateway` outlive the server. `config` is copied. */
+void xs_server_init(struct xs_server *server, struct xs_io *io,
+                    struct xs_gateway *gateway,
+                    const struct xs_server_config *config);
+
+/* The server is STOPPED or was never given a listener. */
+void xs_server_fini(struct xs_server *server);
+
+/* Listen at `spec`. Errors: those of xs_io_ops.listen, and XS_ELIMIT for more
+ * than XS_LISTENERS_MAX. The local address is in the last listener. */
+XS_MUST_CHECK int xs_server_listen(struct xs_server *server,
+                                   const struct xs_io_spec *spec);
+
+/* Accept nothing more, close idle connections at once, let what runs finish
+ * with "connection: close" within `grace_ns`, then abort the rest. May be
+ * called again with another grace; 0 ends everything before it blocks again.
+ * `stopped` is never called before this returns. */
+void xs_server_stop(struct xs_server *server, uint64_t grace_ns);
+
+#endif

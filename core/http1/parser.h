@@ -1,0 +1,91 @@
+/* parser.h - bytes of a connection become request heads and body bytes.
+ *
+ * llhttp does the syntax; what it leaves open is decided here and in head
+ * rules (rules.h). The parser keeps no bytes: the head's slices point into the
+ * caller's block, and a body is decoded in place, so both are as long-lived as
+ * that block.
+ *
+ *     block:  | head | decoded body | (framing, gone) | not parsed yet |
+ *               ^ slices  ^ body       ^                 ^ next input
+ *
+ * It stops at each end of a head and at each end of a message, never inside a
+ * callback of llhttp's: the caller may do anything between two calls. */
+
+#ifndef XS_HTTP1_PARSER_H
+#define XS_HTTP1_PARSER_H
+
+#include <llhttp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/base/limits.h"
+#include "core/base/mem.h"
+#include "core/base/slice.h"
+#include "core/http1/head.h"
+#include "core/http1/refusal.h"
+
+enum xs_parse {
+    XS_PARSE_MORE,   /* all input is used; the message goes on */
+    XS_PARSE_HEAD,   /* the head is complete and legal: see `head` */
+    XS_PARSE_END,    /* the message is complete */
+    XS_PARSE_REFUSE, /* it is not acceptable: see `refusal`; feed no more */
+};
+
+struct xs_parser {
+    llhttp_t ll;
+    const struct xs_limits *limits; /* borrowed */
+
+    struct xs_head head; /* slices into the caller's block */
+    enum xs_refusal refusal;
+
+    /* Decoded body bytes that the caller has not taken. Only ever points into
+     * input that was given, at or before its end. */
+    uint8_t *body; /* borrowed */
+    size_t body_len;
+
+    uint64_t body_total;  /* body bytes decoded of this message */
+    size_t line_bytes;    /* of the request line so far */
+    size_t field_bytes;   /* of the present field so far */
+    size_t trailer_bytes; /* of the trailer section so far */
+    size_t ext_bytes;     /* of chunk extensions so far */
+    unsigned fields_cap;  /* room in head.fields */
+    bool began;           /* a byte of the message has been seen */
+    bool in_body;         /* the head is behind us */
+    bool paused;          /* stopped at an end, to go on with the next call */
+};
+
+/* `fields` is a table of `fields_cap` entries, borrowed until fini (or until
+ * `xs_parser_fields` gives another). It may be NULL with 0 until the first
+ * `xs_parser_feed`. */
+void xs_parser_init(struct xs_parser *parser, const struct xs_limits *limits);
+
+/* Use this table for the next message's fields. Between messages only. */
+void xs_parser_fields(struct xs_parser *parser, struct xs_field *fields,
+                      unsigned cap);
+
+/* Parse `len` bytes at `data`, which directly follow what was given before.
+ * `*used` of them are done with. Body bytes of theirs are moved down to the
+ * end of `body` (which must then lie before `data` in the same block), or
+ * `body` is set to them if it is empty. Stops at the first end or fault.
+ *
+ * At XS_PARSE_HEAD `*used` bytes end with the head; call again with the rest
+ * (may be no bytes: a message without a body then says XS_PARSE_END). After
+ * XS_PARSE_END the next call begins a new message. */
+enum xs_parse xs_parser_feed(struct xs_parser *parser, uint8_t *data,
+                             size_t len, size_t *used);
+
+/* The block's bytes were moved by `delta` (to lower addresses if negative)
+ * inside the head: let the slices follow. */
+void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta);
+
+/* The first `len` body bytes are taken. */
+static inline void xs_parser_take(struct xs_parser *parser, size_t len)
+{
+    XS_ASSERT(len <= parser->body_len);
+    parser->body += len;
+    parser->body_len -= len;
+}
+
+#endif
