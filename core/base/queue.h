@@ -13,8 +13,9 @@
  * The last `held` bytes, always copied ones, are not for the socket yet: a
  * response head whose end is not known. They can be taken back.
  *
- * Invariants: bytes == the sum of the pieces' lengths; held <= bytes;
- * own_head <= own_tail <= own_cap. */
+ * Invariants: bytes == the sum of the pieces' lengths; own_tail - own_head == the
+ * sum of the copied ones'; held <= the last piece's, and that is a copied one;
+ * no piece is empty; own_head <= own_tail <= own_cap. */
 
 #ifndef XS_BASE_QUEUE_H
 #define XS_BASE_QUEUE_H
@@ -56,6 +57,7 @@ struct xs_queue {
 
     size_t bytes; /* all bytes that wait, the held ones too */
     size_t held;  /* those at the tail that may not leave yet */
+    bool holding; /* what is copied now is held */
 };
 
 /* The most slices that one `xs_queue_peek` gives. */
@@ -65,6 +67,18 @@ void xs_queue_init(struct xs_queue *queue, struct xs_mem *mem);
 
 /* Drop everything, release what is lent, free. Accepts a zeroed queue. */
 void xs_queue_fini(struct xs_queue *queue);
+
+/* Stop the program if an invariant does not hold. Walks all pieces: for tests
+ * and for the slow paths. */
+void xs_queue_check(const struct xs_queue *queue);
+
+/* Make sure that the next calls which copy up to `len` bytes and begin up to
+ * `pieces` pieces do not fail, until anything is consumed or trimmed. A run of
+ * copied bytes is one piece, each lent run another.
+ *
+ * Errors: XS_ENOMEM; the queue is as it was. */
+XS_MUST_CHECK int xs_queue_reserve(struct xs_queue *queue, size_t len,
+                                   unsigned pieces);
 
 /* Copy `bytes` to the tail.
  *
@@ -109,10 +123,10 @@ unsigned xs_queue_peek(const struct xs_queue *queue, struct xs_slice *out,
 
 /* The first `len` bytes, no more than are ready, have been written: drop
  * them, and release the pieces that are done. When the queue is empty its
- * memory shrinks to the default capacity. */
+ * memory shrinks to XS_TX_KEEP. `release` sees a queue that is whole. */
 void xs_queue_consume(struct xs_queue *queue, size_t len);
 
-/* Give the memory of an empty queue back. */
+/* Give the memory of an empty queue back. Does nothing to any other. */
 void xs_queue_trim(struct xs_queue *queue);
 
 #endif
