@@ -1,0 +1,101 @@
+/* asgi.h - the ASGI gateway: an ASGI 3 application as the core's upper side.
+ *
+ *     asgi_gateway.c   the contract of core/gateway.h
+ *     asgi_scope.c     a request head becomes a scope
+ *     asgi_task.c      the application's coroutine runs in an asyncio.Task
+ *     asgi_request.c   what `receive` and `send` are bound to
+ *     asgi_await.c     the coroutine that each call of them returns
+ *     asgi_receive.c   what a step of `receive()` does
+ *     asgi_send.c      what a step of `send(message)` does
+ *
+ * Everything here is called on the loop's thread with the GIL held. */
+
+#ifndef XS_EXT_ASGI_H
+#define XS_EXT_ASGI_H
+
+#include "core/gateway.h"
+#include "python/ext/module.h"
+#include "python/ext/python.h"
+
+/* The strings that messages and scopes are made of. */
+#define ASGI_STRINGS(X)                               \
+    X(type, "type")                                   \
+    X(asgi, "asgi")                                   \
+    X(version, "version")                             \
+    X(spec_version, "spec_version")                   \
+    X(http, "http")                                   \
+    X(https, "https")                                 \
+    X(http_version, "http_version")                   \
+    X(server, "server")                               \
+    X(client, "client")                               \
+    X(scheme, "scheme")                               \
+    X(method, "method")                               \
+    X(root_path, "root_path")                         \
+    X(path, "path")                                   \
+    X(raw_path, "raw_path")                           \
+    X(query_string, "query_string")                   \
+    X(headers, "headers")                             \
+    X(state, "state")                                 \
+    X(extensions, "extensions")                       \
+    X(body, "body")                                   \
+    X(more_body, "more_body")                         \
+    X(status, "status")                               \
+    X(http_request, "http.request")                   \
+    X(http_disconnect, "http.disconnect")             \
+    X(throw_, "throw")                                \
+    X(close, "close")                                 \
+    X(done, "done")                                   \
+    X(set_result, "set_result")                       \
+    X(cancel, "cancel")                               \
+    X(send, "send")                                   \
+    X(receive, "receive")
+
+/* Spare objects of one type, kept for the next request. */
+#define ASGI_SPARE_MAX 64u
+
+struct asgi_spare {
+    PyObject *objects[ASGI_SPARE_MAX]; /* owned memory, not live objects */
+    unsigned count;
+};
+
+/* The part of the module's state that is ours. Zeroed until ext_init_asgi. */
+struct ext_asgi {
+    PyTypeObject *request_type; /* owned */
+    PyTypeObject *await_type;   /* owned */
+    PyTypeObject *runner_type;  /* owned */
+    PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
+    struct asgi_spare spare_requests;
+    struct asgi_spare spare_awaits;
+    struct asgi_spare spare_runners;
+    struct {
+#define X(name, text) PyObject *name;
+        ASGI_STRINGS(X)
+#undef X
+    } str; /* owned, interned */
+};
+
+/* For the module's m_traverse and m_clear. Accept a zeroed struct. */
+int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg);
+void ext_asgi_clear(struct ext_asgi *asgi);
+
+/* A gateway for `app` on `loop`; owned by the caller until ext_asgi_free.
+ * NULL with an exception set. */
+struct xs_gateway *ext_asgi_new(struct ext_state *state, PyObject *app,
+                                PyObject *loop, PyObject *config);
+
+/* No request is at the gateway any more. Tasks that still run are on their
+ * own: what they call says that the client is gone. Accepts NULL. */
+void ext_asgi_free(struct xs_gateway *gateway);
+
+/* Requests whose application has not returned, be their response complete or
+ * not. */
+size_t ext_asgi_running(const struct xs_gateway *gateway);
+
+/* Cancel the tasks of all of them: the end of a graceful shutdown. */
+void ext_asgi_cancel_all(struct xs_gateway *gateway);
+
+/* For xs_server_events.conn_close: free what was kept for a connection.
+ * Accepts NULL. */
+void ext_asgi_conn_close(void *conn_user);
+
+#endif
