@@ -10,6 +10,9 @@
 # release, fetched by hash. docs/decisions.md says why.
 
 include(FetchContent)
+if(POLICY CMP0135)
+  cmake_policy(SET CMP0135 NEW) # unpacked files are as old as the download
+endif()
 find_package(PkgConfig QUIET)
 
 # Alias `target` to the first of the targets named after it that exists.

@@ -1,0 +1,93 @@
+# The thin front: each target is one line that a developer could type.
+#
+#     make serve              install what is missing, build, serve the example
+#     make test               install what is missing, build, run every test
+#     make test PYTHON=...    the same for another interpreter, side by side
+
+PYTHON ?= python3
+HOST   ?= 127.0.0.1
+PORT   ?= 8000
+APP    ?= examples.hello:app
+
+# Another interpreter gets a virtual environment and build folders of its own.
+ifneq ($(PYTHON),python3)
+tag := -$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+endif
+VENV := .venv$(tag)
+python := $(CURDIR)/$(VENV)/bin/python
+setup := PYTHON=$(PYTHON) VENV=$(VENV) tools/setup.sh
+sources := core io sim python tests bench examples tools
+
+.DELETE_ON_ERROR:
+.PHONY: help setup build serve test check fmt asan clean
+
+help:
+	@echo "make setup   install what building and testing needs"
+	@echo "make build   build the development tree, build/dev$(tag)"
+	@echo "make serve   serve $(APP) on $(HOST):$(PORT) (APP= HOST= PORT=)"
+	@echo "make test    check the house rules, then run every test"
+	@echo "make check   formatters and linters only"
+	@echo "make fmt     format all C and Python"
+	@echo "make asan    the tests under AddressSanitizer and UBSan"
+	@echo "make clean   remove build/ (also .venv and .cache: git clean -dfX)"
+
+# --- Set-up: again only when what it installs has changed ---
+
+$(VENV)/ready-to-%: tools/setup.sh tools/llhttp.txt pyproject.toml
+	@$(setup) $*
+	@touch $@
+
+setup: $(VENV)/ready-to-test
+
+# --- Building ---
+
+build/%$(tag)/build.ninja: CMakePresets.json cmake/Deps.cmake
+	@echo "build: configuring build/$*$(tag)"
+	@rm -f $(@D)/CMakeCache.txt
+	@cmake --preset $* -B $(@D) -DPython_EXECUTABLE=$(python) --log-level=ERROR
+	@touch $@
+
+build/release$(tag)/build.ninja: $(VENV)/ready-to-build
+build/dev$(tag)/build.ninja build/asan$(tag)/build.ninja: $(VENV)/ready-to-test
+
+build-%: build/%$(tag)/build.ninja
+	@echo "build: build/$*$(tag)"
+	@ninja -C build/$*$(tag) --quiet
+
+build: build-dev
+
+# --- Running ---
+
+serve: build-release
+	PYTHONPATH=build/release$(tag)/python $(python) -m xsgi serve $(APP) \
+	    --host $(HOST) --port $(PORT)
+
+tidy: build-dev
+	$(python) tools/tidy.py --build build/dev$(tag)
+
+test: tidy
+	ctest --test-dir build/dev$(tag) --output-on-failure -j 2
+	PYTHONPATH=build/dev$(tag)/python $(python) -m pytest
+
+# The interpreter is not instrumented, so the runtime is loaded before it.
+asan: build-asan
+	ctest --test-dir build/asan$(tag) --output-on-failure -j 2
+	LD_PRELOAD="$$(cc -print-file-name=libasan.so) \
+	    $$(cc -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest
+
+# --- The look of the code ---
+
+check: $(VENV)/ready-to-lint
+	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+
+fmt: $(VENV)/ready-to-lint
+	$(VENV)/bin/clang-format -i $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+clean:
+	rm -rf build
