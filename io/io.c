@@ -1,7 +1,0 @@
-/* io.c - placeholder. */
-
-int xs_io_placeholder(void);
-int xs_io_placeholder(void)
-{
-    return 0;
-}

@@ -1,0 +1,32 @@
+/* sys.h - what the operating systems do differently.
+ *
+ * sys_linux.c and sys_bsd.c have all of it each; the build takes one. */
+
+#ifndef XS_IO_SYS_H
+#define XS_IO_SYS_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "core/base/base.h"
+
+/* What of one connection may wait in the kernel and is not even sent. Small:
+ * the kernel's memory for slow clients is ours, and "writable" should mean
+ * that the peer takes bytes. Large enough to keep a fast network busy while
+ * the process does something else for a millisecond. */
+#define XS_SYS_UNSENT_MAX (128 * 1024)
+
+/* The descriptor of a new stream socket, or -1 and errno. Both are
+ * non-blocking and closed on exec. */
+int xs_sys_socket(int family);
+int xs_sys_accept(int fd, struct sockaddr_storage *addr, socklen_t *len);
+
+/* No delay and XS_SYS_UNSENT_MAX: of a listener, if its connections inherit
+ * them; of a connection, if they do not. Not for unix sockets. */
+void xs_sys_tune_listener(int fd);
+void xs_sys_tune_conn(int fd);
+
+/* See xs_io_ops.unacked. */
+int64_t xs_sys_unacked(int fd);
+
+#endif

@@ -1,0 +1,133 @@
+/* uv_conn.c - a connection: system calls and what their errors mean. */
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/sys.h"
+#include "io/uv_errno.h"
+#include "io/uv_loop.h"
+
+struct uv_conn {
+    struct xs_io_conn base;
+    struct xs_uv_fd fd;
+};
+
+static struct uv_conn *conn_of(struct xs_io_conn *base)
+{
+    (void)xs_uv_of(base->io);
+    return xs_container_of(base, struct uv_conn, base);
+}
+
+static void on_conn_ready(struct xs_uv_fd *fd, unsigned events)
+{
+    struct uv_conn *conn = xs_container_of(fd, struct uv_conn, fd);
+
+    conn->base.on_ready(&conn->base, events);
+}
+
+struct xs_io_conn *xs_uv_conn_new(struct xs_uv *uv)
+{
+    struct uv_conn *conn = xs_mem_new(&uv->mem, sizeof *conn);
+
+    if (conn == NULL) {
+        return NULL;
+    }
+    conn->base.io = &uv->io;
+    return &conn->base;
+}
+
+void xs_uv_conn_free(struct xs_uv *uv, struct xs_io_conn *base)
+{
+    xs_mem_free(&uv->mem, conn_of(base));
+}
+
+int xs_uv_conn_open(struct xs_uv *uv, struct xs_io_conn *base, int fd)
+{
+    struct uv_conn *conn = conn_of(base);
+    int err = xs_uv_fd_open(&conn->fd, uv, conn, fd);
+
+    if (err != 0) {
+        return XS_ENOMEM;
+    }
+    conn->fd.on_ready = on_conn_ready;
+    return 0;
+}
+
+int64_t xs_uv_recv(struct xs_io_conn *base, uint8_t *data, size_t len)
+{
+    struct uv_conn *conn = conn_of(base);
+    ssize_t n;
+
+    XS_ASSERT(len > 0);
+    do {
+        n = recv(conn->fd.fd, data, len, 0);
+    } while (n < 0 && errno == EINTR);
+    return n >= 0 ? (int64_t)n : xs_uv_errno_recv(errno);
+}
+
+static ssize_t conn_sendmsg(int fd, const struct xs_slice *bytes,
+                            unsigned count)
+{
+    struct iovec iov[XS_IO_SLICES];
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
+
+    for (unsigned i = 0; i < count; i++) {
+        XS_ASSERT(bytes[i].len > 0);
+        iov[i].iov_base = (void *)(uintptr_t)bytes[i].data;
+        iov[i].iov_len = bytes[i].len;
+    }
+    return sendmsg(fd, &msg, MSG_NOSIGNAL);
+}
+
+int64_t xs_uv_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
+                     unsigned count)
+{
+    struct uv_conn *conn = conn_of(base);
+    ssize_t n;
+
+    XS_ASSERT(count >= 1);
+    XS_ASSERT(count <= XS_IO_SLICES);
+    do {
+        if (count == 1) {
+            XS_ASSERT(bytes->len > 0);
+            n = send(conn->fd.fd, bytes->data, bytes->len, MSG_NOSIGNAL);
+        } else {
+            n = conn_sendmsg(conn->fd.fd, bytes, count);
+        }
+    } while (n < 0 && errno == EINTR);
+    XS_ASSERT(n != 0);
+    return n > 0 ? (int64_t)n : xs_uv_errno_send(errno);
+}
+
+void xs_uv_want(struct xs_io_conn *base, unsigned events)
+{
+    xs_uv_fd_want(&conn_of(base)->fd, events);
+}
+
+int64_t xs_uv_unacked(struct xs_io_conn *base)
+{
+    return xs_sys_unacked(conn_of(base)->fd.fd);
+}
+
+int xs_uv_shutdown_wr(struct xs_io_conn *base)
+{
+    if (shutdown(conn_of(base)->fd.fd, SHUT_WR) != 0) {
+        return xs_uv_errno_send(errno);
+    }
+    return 0;
+}
+
+void xs_uv_close(struct xs_io_conn *base, bool abort)
+{
+    struct uv_conn *conn = conn_of(base);
+    int fd = conn->fd.fd;
+
+    if (abort) {
+        /* Fails for a unix socket, which knows no reset. */
+        struct linger now = {.l_onoff = 1, .l_linger = 0};
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+    xs_uv_fd_close(&conn->fd);
+    (void)close(fd);
+}
