@@ -80,7 +80,7 @@ asan: build-asan
 # --- The look of the code ---
 
 check: $(VENV)/ready-to-lint
-	$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	$(VENV)/bin/clang-format -n -Werror --ferror-limit=1 $$(git ls-files '*.c' '*.h')
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 

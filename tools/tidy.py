@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""The house rules that no compiler and no formatter checks.
+
+    tools/tidy.py                    the sources
+    tools/tidy.py --build build/dev  and what was built from them
+
+One line a fault, as FILE:LINE: what is wrong. docs/style.md has the rules,
+tests/tools/test_tidy.py breaks each of them once.
+"""
+
+import argparse
+import ast
+import pathlib
+import re
+import subprocess
+import sys
+
+# Who may include what: the first row whose pattern fits the including file,
+# then what the included path may begin with. Rows go from left to right along
+# the flow of data; tests, fuzz and bench stand outside and may look at all.
+LAYERS = [
+    ("core/base/", ["core/base/"]),
+    ("core/io.h", ["core/base/"]),
+    ("core/drive.h", ["core/base/", "core/io.h"]),
+    ("core/gateway.h", ["core/base/", "core/io.h", "core/http1/head.h"]),
+    ("core/http1/", ["core/base/", "core/http1/"]),
+    ("core/conn/", ["core/"]),
+    ("io/", ["core/base/", "core/io.h", "core/drive.h", "io/"]),
+    ("sim/", ["core/base/", "core/io.h", "core/drive.h", "sim/"]),
+    ("python/ext/", ["core/", "io/", "sim/", "python/ext/"]),
+    ("", [""]),
+]
+
+# The C library as core/ and sim/ may see it: no threads, clocks or signals.
+C_LIBRARY = {
+    "assert.h",
+    "ctype.h",
+    "errno.h",
+    "inttypes.h",
+    "limits.h",
+    "stdalign.h",
+    "stdarg.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+}
+# Other headers, and the only place that may include each.
+GUESTS = {
+    "llhttp.h": "core/http1/",
+    "uv.h": "io/",
+    "Python.h": "python/ext/python.h",
+}
+
+# Words that may not stand anywhere, in C, and in core/.
+LEFTOVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+MACHINE_PATHS = re.compile(
+    r"/(work)/(main|shared)|/(root)/(src|\.\w)|\.\./shared"
+)
+C_BANNED = re.compile(
+    r"\b(strcpy|strcat|strncpy|strncat|sprintf|vsprintf|gets|strtok|atoi|atol"
+    r"|alloca|setjmp|longjmp|system)\s*\("
+)
+CORE_BANNED = re.compile(
+    r"\b(malloc|calloc|realloc|free|time|rand|getenv)\s*\("
+)
+HAS_MALLOC = "core/base/mem.c"
+
+FILE_MAX = 500
+FUNCTION_MAX = 70
+COLUMN_MAX = 80
+CMAKELISTS_MAX = 40
+
+# Exceptions, (rule, file). The list may only shrink: one that is not needed
+# any more is a fault.
+EXCEPTIONS: set[tuple[str, str]] = set()
+
+
+class Tidy:
+    def __init__(self, root: pathlib.Path):
+        self.root = root
+        self.faults: list[str] = []
+        self.used: set[tuple[str, str]] = set()
+        listed = self.run("git", "ls-files", "-co", "--exclude-standard")
+        self.files = {
+            name: path.read_text(encoding="utf-8")
+            for name in sorted(set(listed.splitlines()))
+            if (path := root / name).is_file() and not path.is_symlink()
+        }
+
+    def run(self, *command: str) -> str:
+        return subprocess.run(
+            command, cwd=self.root, check=True, text=True, capture_output=True
+        ).stdout
+
+    def fault(self, rule: str, file: str, line: int, what: str) -> None:
+        if (rule, file) in EXCEPTIONS:
+            self.used.add((rule, file))
+        else:
+            self.faults.append(f"{file}:{line}: {what} [{rule}]")
+
+    # --- Sources ---
+
+    def check_sources(self) -> None:
+        for name, text in self.files.items():
+            lines = text.splitlines()
+            self.check_text(name, lines)
+            if name.endswith((".c", ".h")):
+                self.check_c(name, lines)
+            elif name.endswith(".py") and text:
+                self.check_python(name, text)
+            if name.startswith("core/") and name.endswith(".c"):
+                self.check_has_unit_test(name)
+
+    def check_text(self, name: str, lines: list[str]) -> None:
+        if name.endswith((".c", ".h", ".py")) and len(lines) > FILE_MAX:
+            self.fault("length", name, len(lines), f"over {FILE_MAX} lines")
+        if name.endswith("CMakeLists.txt") and len(lines) > CMAKELISTS_MAX:
+            what = f"over {CMAKELISTS_MAX} lines"
+            self.fault("length", name, len(lines), what)
+        for number, line in enumerate(lines, 1):
+            if name != "tools/tidy.py" and LEFTOVERS.search(line):
+                self.fault("leftover", name, number, "a leftover: finish it")
+            if MACHINE_PATHS.search(line):
+                self.fault("machine", name, number, "a path of one machine")
+
+    def check_c(self, name: str, lines: list[str]) -> None:
+        base = name.rsplit("/", 1)[-1]
+        if not lines or not lines[0].startswith(f"/* {base} - "):
+            what = f"the first line is not '/* {base} - what it is. */'"
+            self.fault("first-line", name, 1, what)
+        for number, line in enumerate(lines, 1):
+            if len(line) > COLUMN_MAX:
+                self.fault("columns", name, number, f"over {COLUMN_MAX}")
+            if C_BANNED.search(line):
+                self.fault("banned", name, number, "a banned function")
+            if included := re.match(r'\s*#\s*include\s+(["<])(.+)[">]', line):
+                self.check_include(name, number, *included.groups())
+            core = name.startswith("core/") and name != HAS_MALLOC
+            code = line.split("/*")[0]
+            if core and CORE_BANNED.search(code) and not line.startswith(" *"):
+                what = "core/ asks the backend for time, chance and memory"
+                self.fault("banned", name, number, what)
+        self.check_c_functions(name, lines)
+
+    def check_include(self, name: str, number: int, how: str, what: str):
+        if how == '"':
+            layer = next(may for start, may in LAYERS if name.startswith(start))
+            if what not in self.files:
+                self.fault("include", name, number, "not a path from the root")
+            elif not what.startswith(tuple(layer)):
+                self.fault("layer", name, number, f"may not include {what}")
+        elif what in GUESTS:
+            if not name.startswith(GUESTS[what]):
+                only = f"<{what}> belongs to {GUESTS[what]} only"
+                self.fault("layer", name, number, only)
+        elif name.startswith(("core/", "sim/")) and what not in C_LIBRARY:
+            self.fault("layer", name, number, f"may not include <{what}>")
+
+    def check_c_functions(self, name: str, lines: list[str]) -> None:
+        """clang-format puts a function's braces, and no others, at the
+        margin and alone."""
+        start = 0
+        for number, line in enumerate(lines, 1):
+            if line == "{":
+                start = number
+            elif line == "}" and start and number - start + 2 > FUNCTION_MAX:
+                what = f"a function of over {FUNCTION_MAX} lines"
+                self.fault("function", name, start - 1, what)
+
+    def check_python(self, name: str, text: str) -> None:
+        tree = ast.parse(text)
+        if ast.get_docstring(tree) is None:
+            self.fault(
+                "first-line", name, 1, "the file does not say what it is"
+            )
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if node.end_lineno - node.lineno + 1 > FUNCTION_MAX:
+                    what = f"a function of over {FUNCTION_MAX} lines"
+                    self.fault("function", name, node.lineno, what)
+
+    def check_has_unit_test(self, name: str) -> None:
+        test = f"tests/unit/test_{pathlib.PurePath(name).name}"
+        if test not in self.files:
+            self.fault("unit-test", name, 1, f"has no {test}")
+
+    def check_sources_are_listed(self) -> None:
+        for name in self.files:
+            if not name.endswith(".c"):
+                continue
+            folder = pathlib.PurePath(name).parent
+            while f"{folder}/CMakeLists.txt" not in self.files:
+                folder = folder.parent
+            listed = self.files[f"{folder}/CMakeLists.txt"]
+            inside = pathlib.PurePath(name).relative_to(folder)
+            if not re.search(
+                rf"(?m)(^|[\s(]){inside.with_suffix('')}\b", listed
+            ):
+                what = f"is not in {folder}/CMakeLists.txt"
+                self.fault("listed", name, 1, what)
+
+    # --- What was built ---
+
+    def check_build(self, build: pathlib.Path) -> None:
+        for part in ("core", "io", "sim"):
+            library = build / part / f"libxsgi_{part}.a"
+            for file, line in self.symbols(library):
+                self.check_symbol(part, file, *line)
+        for module in build.glob("python/xsgi/_xsgi*.so"):
+            seen = self.run("nm", "-D", "--defined-only", str(module))
+            names = {line.split()[-1] for line in seen.splitlines()}
+            if names - {"_init", "_fini"} != {"PyInit__xsgi"}:
+                what = f"exports {' '.join(sorted(names))}"
+                self.fault("exports", module.name, 1, what)
+
+    def symbols(self, library: pathlib.Path):
+        """(object file, (flags, section, name)) of all that is defined."""
+        file = ""
+        for line in self.run("objdump", "-t", str(library)).splitlines():
+            if ":     file format" in line:
+                file = line.split(":")[0]
+            elif m := re.match(
+                r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+ +(?:\.\w+ )?(\S+)$", line
+            ):
+                yield file, m.groups()
+
+    def check_symbol(
+        self, part: str, file: str, flags: str, section: str, name: str
+    ) -> None:
+        writable = re.match(r"\.(data|bss|tdata|tbss)|\*COM\*", section)
+        constant = section.startswith(".data.rel.ro")
+        named = flags[5] != "d" and not name.startswith(".")
+        if part == "core" and named and writable and not constant:
+            what = f"core/ has no mutable globals, but there is {name}"
+            self.fault("global", f"{part}/{file}", 1, what)
+        is_global = flags[0] == "g" and section != "*UND*"
+        if is_global and not name.startswith("xs_"):
+            what = f"{name} is seen outside its file and not named xs_*"
+            self.fault("prefix", f"{part}/{file}", 1, what)
+
+    def check_exceptions(self) -> None:
+        for rule, file in sorted(EXCEPTIONS - self.used):
+            what = f"is in order now: strike ({rule}, {file}) from EXCEPTIONS"
+            self.faults.append(f"{file}:1: {what}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--root", type=pathlib.Path)
+    args = parser.parse_args()
+    tidy = Tidy(args.root or pathlib.Path(__file__).resolve().parent.parent)
+    tidy.check_sources()
+    tidy.check_sources_are_listed()
+    if args.build:
+        tidy.check_build(args.build.resolve())
+    tidy.check_exceptions()
+    print(*tidy.faults, sep="\n", end="\n" if tidy.faults else "")
+    print(f"tidy: {len(tidy.files)} files, {len(tidy.faults)} faults")
+    return 1 if tidy.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
