@@ -1,0 +1,290 @@
+"""Every option of the server, once: name, kind, default and help text.
+
+The command line is made from these fields (see cli.py), so an option that is
+added here exists there, in the environment and in the Python interface.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from xsgi import kinds
+from xsgi.errors import ConfigError
+
+Application = Callable[..., Any]
+
+# The groups of the help text, in order.
+ADDRESSES = "Where to listen"
+APPLICATION = "The application"
+RUNNING = "Running it"
+TIMEOUTS = "Timeouts (30, 30s, 500ms, 5m; 'none' is without limit)"
+LIMITS = "Limits (sizes: 8190, 64KiB, 1MiB; 'none' is without limit)"
+LOGGING = "Logging and headers"
+
+GROUPS = (ADDRESSES, APPLICATION, RUNNING, TIMEOUTS, LIMITS, LOGGING)
+
+# A request head must fit into one receive block of the core (XS_RX_BLOCK).
+HEAD_MAX = 64 * 1024
+FIELDS_MAX = 1000  # XS_FIELDS_MAX
+
+
+def _option(
+    default: Any,
+    kind: kinds.Kind,
+    group: str,
+    text: str,
+    *flags: str,
+    metavar: str | None = None,
+) -> Any:
+    """A field of Config; ``flags`` are further names on the command line."""
+    return field(
+        default=default,
+        metadata={
+            "kind": kind,
+            "group": group,
+            "help": text,
+            "flags": flags,
+            "metavar": metavar,
+        },
+    )
+
+
+_CONNECTIONS = kinds.optional(kinds.whole(1, 1_000_000))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What to serve and how. Every option has a default.
+
+    Durations are seconds (``30``, ``0.5``) or text (``"30s"``, ``"5m"``),
+    sizes are bytes or text (``"64KiB"``), ``None`` is without limit.
+    Raises ``ConfigError`` if a value cannot be.
+    """
+
+    #: The application, or ``"module:attribute"`` to import it from.
+    app: str | Application = field(kw_only=False)
+
+    bind: Sequence[str] = _option(
+        (),
+        kinds.several(kinds.text),
+        ADDRESSES,
+        "HOST:PORT, [IPV6]:PORT, unix:PATH or fd://N; may be repeated.",
+        "-b",
+        metavar="ADDRESS",
+    )
+    host: str | None = _option(
+        None,
+        kinds.optional(kinds.text),
+        ADDRESSES,
+        "Host name or address. [default: 127.0.0.1]",
+    )
+    port: int | None = _option(
+        None,
+        kinds.optional(kinds.whole(0, 65535)),
+        ADDRESSES,
+        "Port; 0 is any free one. [default: 8000]",
+    )
+    uds: str | None = _option(
+        None,
+        kinds.optional(kinds.path),
+        ADDRESSES,
+        "Unix domain socket; the same as --bind unix:PATH.",
+        metavar="PATH",
+    )
+    uds_permissions: int = _option(
+        0o666,
+        kinds.permissions,
+        ADDRESSES,
+        "Octal mode of unix domain sockets. [default: 666]",
+        metavar="MODE",
+    )
+    fd: int | None = _option(
+        None,
+        kinds.optional(kinds.whole(0, 1_000_000)),
+        ADDRESSES,
+        "Inherited socket; the same as --bind fd://N.",
+    )
+    backlog: int = _option(
+        2048,
+        kinds.whole(1, 1 << 20),
+        ADDRESSES,
+        "Connections that may wait to be accepted.",
+    )
+
+    interface: Literal["auto", "asgi3", "wsgi"] = _option(
+        "auto",
+        kinds.choice("auto", "asgi3", "wsgi"),
+        APPLICATION,
+        "How the application is called; auto finds it out.",
+    )
+    factory: bool = _option(
+        False,
+        kinds.flag,
+        APPLICATION,
+        "ATTRIBUTE is a function that returns the application.",
+    )
+    app_dir: str = _option(
+        "",
+        str,
+        APPLICATION,
+        "Where to look for MODULE first. [default: the current folder]",
+        metavar="FOLDER",
+    )
+    root_path: str = _option(
+        "",
+        kinds.root_path,
+        APPLICATION,
+        "The path below which a proxy mounts the application.",
+        metavar="PATH",
+    )
+    lifespan: Literal["auto", "on", "off"] = _option(
+        "auto",
+        kinds.choice("auto", "on", "off"),
+        APPLICATION,
+        "ASGI lifespan; auto goes on without if it is not supported.",
+    )
+
+    loop: Literal["auto", "xsgi", "uvloop", "asyncio"] = _option(
+        "auto",
+        kinds.choice("auto", "xsgi", "uvloop", "asyncio"),
+        RUNNING,
+        "The asyncio loop of ASGI applications; auto is xsgi.",
+    )
+    task_mode: Literal["auto", "eager", "task"] = _option(
+        "auto",
+        kinds.choice("auto", "eager", "task"),
+        RUNNING,
+        "How the task of an ASGI request starts.",
+    )
+    threads: int = _option(
+        1,
+        kinds.whole(1, 1024),
+        RUNNING,
+        "Threads for a WSGI application; 1 is the loop's own.",
+    )
+
+    timeout_keep_alive: float | None = _option(
+        65.0,
+        kinds.duration,
+        TIMEOUTS,
+        "Between two requests of a connection.",
+        "--keep-alive",
+    )
+    timeout_request_head: float | None = _option(
+        30.0,
+        kinds.duration,
+        TIMEOUTS,
+        "For the whole head of a request.",
+    )
+    timeout_request_body: float | None = _option(
+        30.0,
+        kinds.duration,
+        TIMEOUTS,
+        "Without progress of a request body that is waited for.",
+    )
+    timeout_write: float | None = _option(
+        30.0,
+        kinds.duration,
+        TIMEOUTS,
+        "Without progress of a client that takes a response.",
+    )
+    timeout_graceful_shutdown: float | None = _option(
+        30.0,
+        kinds.patience,
+        TIMEOUTS,
+        "For running requests to finish after SIGTERM or SIGINT.",
+        "--graceful-timeout",
+    )
+    timeout_lifespan_startup: float | None = _option(
+        60.0,
+        kinds.duration,
+        TIMEOUTS,
+        "For the application's lifespan start-up.",
+    )
+    timeout_lifespan_shutdown: float | None = _option(
+        30.0,
+        kinds.duration,
+        TIMEOUTS,
+        "For the application's lifespan shutdown.",
+    )
+
+    limit_request_line: int = _option(
+        8190,
+        kinds.sized(16, HEAD_MAX),
+        LIMITS,
+        "Size of method, target and version.",
+        metavar="SIZE",
+    )
+    limit_request_fields: int = _option(
+        100,
+        kinds.whole(1, FIELDS_MAX),
+        LIMITS,
+        "Number of header fields.",
+    )
+    limit_request_field_size: int = _option(
+        8190,
+        kinds.sized(16, HEAD_MAX),
+        LIMITS,
+        "Size of one header field.",
+        metavar="SIZE",
+    )
+    limit_request_body: int | None = _option(
+        None,
+        kinds.size,
+        LIMITS,
+        "Size of a request body.",
+    )
+    limit_concurrency: int | None = _option(
+        None,
+        _CONNECTIONS,
+        LIMITS,
+        "Requests at the application at once; 503 above it.",
+    )
+    limit_connections: int | None = _option(
+        None,
+        _CONNECTIONS,
+        LIMITS,
+        "Open connections; others wait to be accepted.",
+    )
+
+    log_level: Literal["critical", "error", "warning", "info", "debug"] = (
+        _option(
+            "info",
+            kinds.choice("critical", "error", "warning", "info", "debug"),
+            LOGGING,
+            "What is worth a line on standard error.",
+        )
+    )
+    access_log: bool = _option(
+        True,
+        kinds.flag,
+        LOGGING,
+        "A line on standard output for each request.",
+    )
+    server_header: bool = _option(
+        True, kinds.flag, LOGGING, "Send a Server header."
+    )
+    date_header: bool = _option(
+        True, kinds.flag, LOGGING, "Send a Date header."
+    )
+
+    def __post_init__(self) -> None:
+        for option in options():
+            try:
+                value = option.metadata["kind"](getattr(self, option.name))
+            except ValueError as error:
+                raise ConfigError(f"{option.name}: {error}") from None
+            object.__setattr__(self, option.name, value)
+
+
+def options() -> list[dataclasses.Field[Any]]:
+    """The fields of Config that are options, in the order of the help."""
+    return [each for each in dataclasses.fields(Config) if each.metadata]
+
+
+def option_of(name: str) -> dataclasses.Field[Any]:
+    """The option of that name."""
+    return Config.__dataclass_fields__[name]

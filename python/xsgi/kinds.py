@@ -1,0 +1,192 @@
+"""The kinds of option values: text or Python value in, checked value out.
+
+Each kind is a function that raises ValueError with a text that completes the
+sentence "Invalid value for --option: ...". The command line, the environment
+and ``xsgi.Config`` share them, so they accept the same things everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Kind = Callable[[Any], Any]
+
+_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_BYTES = {
+    "": 1,
+    "b": 1,
+    "k": 1 << 10,
+    "kb": 10**3,
+    "kib": 1 << 10,
+    "m": 1 << 20,
+    "mb": 10**6,
+    "mib": 1 << 20,
+    "g": 1 << 30,
+    "gb": 10**9,
+    "gib": 1 << 30,
+}
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE | re.ASCII)
+
+#: What switches a limit or a timeout off.
+NONE_WORDS = ("none", "off")
+
+
+def duration(value: Any) -> float | None:
+    """Seconds above 0; ``None`` for no limit. Text: 30, 30s, 500ms, 5m, 1h."""
+    seconds = patience(value)
+    if seconds == 0:
+        raise ValueError("must be more than 0; 'none' is without limit.")
+    return seconds
+
+
+def patience(value: Any) -> float | None:
+    """As ``duration``, and 0 is at once."""
+    if _is_none(value):
+        return None
+    seconds = _scaled(value, _SECONDS)
+    # A day-long year: beyond it nanoseconds in 64 bits come into sight.
+    if seconds is None or not seconds <= 366 * 24 * 3600:
+        raise ValueError(f"{value!r} is not a duration such as 30, 30s or 5m.")
+    return seconds
+
+
+def size(value: Any) -> int | None:
+    """Bytes, 0 or more; ``None`` for no limit. Text: 65536, 64KiB, 1MiB."""
+    if _is_none(value):
+        return None
+    count = _scaled(value, _BYTES)
+    if count is None or count != int(count) or count >= 1 << 63:
+        raise ValueError(f"{value!r} is not a size such as 8190, 64KiB, 1MiB.")
+    return int(count)
+
+
+def whole(low: int, high: int) -> Kind:
+    """A whole number from ``low`` to ``high``."""
+
+    def kind(value: Any) -> int:
+        number = _whole(value)
+        if number is None or not low <= number <= high:
+            raise ValueError(
+                f"{value!r} is not a whole number from {low} to {high}."
+            )
+        return number
+
+    return kind
+
+
+def optional(kind: Kind) -> Kind:
+    """``kind``, or ``None`` ("none" as text)."""
+
+    def either(value: Any) -> Any:
+        return None if _is_none(value) else kind(value)
+
+    return either
+
+
+def sized(low: int, high: int) -> Kind:
+    """A size from ``low`` to ``high`` bytes."""
+
+    def kind(value: Any) -> int:
+        count = size(value)
+        if count is None or not low <= count <= high:
+            raise ValueError(f"must be from {low} to {high} bytes.")
+        return count
+
+    return kind
+
+
+def choice(*words: str) -> Kind:
+    """One of ``words``."""
+
+    def kind(value: Any) -> str:
+        if isinstance(value, str) and value.lower() in words:
+            return value.lower()
+        raise ValueError(f"{value!r} is not one of {', '.join(words)}.")
+
+    kind.words = words  # type: ignore[attr-defined]
+    return kind
+
+
+def permissions(value: Any) -> int:
+    """The mode of a file: octal digits as text, or a number."""
+    mode = value
+    if isinstance(value, str):
+        digits = value.removeprefix("0o")
+        mode = int(digits, 8) if re.fullmatch("[0-7]{1,4}", digits) else None
+    if not _is_int(mode) or not 0 <= mode <= 0o777:
+        raise ValueError(f"{value!r} is not an octal mode such as 660.")
+    return int(mode)
+
+
+def flag(value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"{value!r} is neither True nor False.")
+
+
+def text(value: Any) -> str:
+    """Text without control characters."""
+    if isinstance(value, str) and (value.isprintable()):
+        return value
+    raise ValueError(f"{value!r} is not plain text.")
+
+
+def path(value: Any) -> str:
+    """A file's path: not empty, no NUL."""
+    name = str(value)
+    if name and "\0" not in name:
+        return name
+    raise ValueError(f"{value!r} is not a path.")
+
+
+def root_path(value: Any) -> str:
+    """The path below which the application is mounted: "" or "/prefix"."""
+    prefix = text(value).rstrip("/")
+    if prefix and not prefix.startswith("/"):
+        raise ValueError(f"{value!r} does not begin with '/'.")
+    return prefix
+
+
+def several(kind: Kind) -> Kind:
+    """A sequence of ``kind``, or one of it."""
+
+    def kinds(value: Any) -> tuple[Any, ...]:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            value = (value,)
+        return tuple(kind(item) for item in value)
+
+    kinds.item = kind  # type: ignore[attr-defined]
+    return kinds
+
+
+def _is_none(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.lower() in NONE_WORDS
+    return value is None
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _whole(value: Any) -> int | None:
+    if _is_int(value):
+        return int(value)
+    if isinstance(value, str) and re.fullmatch(r"\d{1,18}", value, re.ASCII):
+        return int(value)
+    return None
+
+
+def _scaled(value: Any, units: dict[str, Any]) -> float | None:
+    """``value`` in units of one, or None if it is no such thing."""
+    if _is_int(value) or isinstance(value, float):
+        return value if math.isfinite(value) and value >= 0 else None
+    match = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None or match[2].lower() not in units:
+        return None
+    number = float(match[1]) if "." in match[1] else int(match[1])
+    return number * units[match[2].lower()]
