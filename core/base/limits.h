@@ -15,6 +15,21 @@
 /* The most header fields that a request may have, whatever the option says. */
 #define XS_FIELDS_MAX 1000u
 
+/* Bytes of empty lines that are skipped before a request: some clients send
+ * one after a body (RFC 9112 2.2). */
+#define XS_EMPTY_LINES_MAX 16u
+
+/* Bytes of framing that each chunk of a request body has for nothing: size
+ * line, and the line end behind the data. */
+#define XS_CHUNK_FRAMING ((size_t)24)
+
+/* Bytes beyond that which a chunked body may have: extensions, padding,
+ * trailer fields. It bounds what a client makes us read and throw away. Each
+ * byte of data gives a sixteenth of a byte back, so that long uploads with a
+ * signature in each chunk pass. */
+#define XS_CHUNK_EXTRA_MAX ((size_t)8 * 1024)
+#define XS_CHUNK_EXTRA_SHARE 16u
+
 /* Coalesced output is handed to the socket when it crosses this. */
 #define XS_TX_FLUSH ((size_t)64 * 1024)
 
@@ -30,6 +45,13 @@
 
 /* Connections accepted in one turn. */
 #define XS_ACCEPT_TURN 64u
+
+/* How long to leave waiting connections alone when descriptors ran out. */
+#define XS_ACCEPT_PAUSE_NS ((uint64_t)250000000)
+
+/* Rounds of reading, writing and draining that one connection gets in one
+ * turn. */
+#define XS_TURN_ROUNDS 8u
 
 /* Pipelined requests that one connection starts in one turn. */
 #define XS_PIPELINE_TURN 64u

@@ -33,51 +33,73 @@ enum xs_parse {
     XS_PARSE_REFUSE, /* it is not acceptable: see `refusal`; feed no more */
 };
 
+/* Where a message is:
+ *
+ *     IDLE   -> HEAD     its first byte
+ *     HEAD   -> READY    the head is complete and legal
+ *     READY  -> BODY     the next call, if there is a body
+ *     READY  -> IDLE     the next call, if there is none
+ *     BODY   -> IDLE     its last byte
+ *     HEAD   -> REFUSED  it is not acceptable
+ *     BODY   -> REFUSED  likewise */
+enum xs_parser_state {
+    XS_PARSER_IDLE,
+    XS_PARSER_HEAD,
+    XS_PARSER_READY,
+    XS_PARSER_BODY,
+    XS_PARSER_REFUSED,
+};
+
 struct xs_parser {
     llhttp_t ll;
     const struct xs_limits *limits; /* borrowed */
 
     struct xs_head head; /* slices into the caller's block */
     enum xs_refusal refusal;
+    enum xs_parser_state state;
 
     /* Decoded body bytes that the caller has not taken. Only ever points into
      * input that was given, at or before its end. */
     uint8_t *body; /* borrowed */
     size_t body_len;
 
-    uint64_t body_total;  /* body bytes decoded of this message */
-    size_t line_bytes;    /* of the request line so far */
-    size_t field_bytes;   /* of the present field so far */
-    size_t trailer_bytes; /* of the trailer section so far */
-    size_t ext_bytes;     /* of chunk extensions so far */
-    unsigned fields_cap;  /* room in head.fields */
-    bool began;           /* a byte of the message has been seen */
-    bool in_body;         /* the head is behind us */
-    bool paused;          /* stopped at an end, to go on with the next call */
+    uint64_t body_total; /* body bytes decoded of this message */
+    uint8_t *mark;       /* borrowed: while feeding a chunked body, where the
+                          * framing bytes after the last data begin */
+    size_t framing;      /* such bytes before `mark`, from calls before */
+    size_t extra;        /* see XS_CHUNK_EXTRA_MAX, in units of a body byte */
+    unsigned empty;      /* bytes of empty lines before the message */
+    unsigned fields_cap; /* room in head.fields */
+    bool began;          /* a byte of the message has been seen */
+    bool has_version;    /* the version has begun */
+    bool in_name;        /* in the last field's name, before its value */
 };
 
-/* `fields` is a table of `fields_cap` entries, borrowed until fini (or until
- * `xs_parser_fields` gives another). It may be NULL with 0 until the first
- * `xs_parser_feed`. */
+/* `limits` is borrowed for good. There is no table of fields yet: call
+ * `xs_parser_fields` before the first `xs_parser_feed`. */
 void xs_parser_init(struct xs_parser *parser, const struct xs_limits *limits);
 
-/* Use this table for the next message's fields. Between messages only. */
+/* Use this table of `cap` entries for the fields of the next messages;
+ * borrowed until another is given. Between messages only. */
 void xs_parser_fields(struct xs_parser *parser, struct xs_field *fields,
                       unsigned cap);
 
 /* Parse `len` bytes at `data`, which directly follow what was given before.
- * `*used` of them are done with. Body bytes of theirs are moved down to the
- * end of `body` (which must then lie before `data` in the same block), or
- * `body` is set to them if it is empty. Stops at the first end or fault.
+ * `*used` of them are done with. In a head, "directly follow" is meant of the
+ * memory too. Body bytes among them are moved down to the end of `body` (which
+ * must then lie before `data` in the same block), or `body` is set to them if
+ * it is empty. Stops at the first end or fault.
  *
  * At XS_PARSE_HEAD `*used` bytes end with the head; call again with the rest
  * (may be no bytes: a message without a body then says XS_PARSE_END). After
- * XS_PARSE_END the next call begins a new message. */
+ * XS_PARSE_END the next call begins a new message; `head` stays until then,
+ * and body bytes that were not taken are forgotten. A few empty lines before a
+ * request are skipped. */
 enum xs_parse xs_parser_feed(struct xs_parser *parser, uint8_t *data,
                              size_t len, size_t *used);
 
 /* The block's bytes were moved by `delta` (to lower addresses if negative)
- * inside the head: let the slices follow. */
+ * before the head is complete: let the slices follow. */
 void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta);
 
 /* The first `len` body bytes are taken. */

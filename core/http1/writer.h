@@ -41,17 +41,18 @@ struct xs_writer {
     bool keep_alive;        /* in: we could; out, after the head: we will */
     struct xs_slice common; /* borrowed: "date: …\r\nserver: …\r\n", or less;
                               * each line is left out if the application has
-                              * its own. First line is Date. */
+                              * its own. Date comes first. */
 
     enum xs_writer_state state;
     enum xs_framing framing;
     unsigned status;
-    uint64_t left;       /* of Content-Length, with XS_FRAMING_LENGTH or HEAD */
+    uint64_t left;       /* of Content-Length, with has_length */
     uint64_t body_bytes; /* body bytes accepted from the application */
     bool has_length;     /* the application gave Content-Length */
-    bool has_date;
+    bool has_date;       /* likewise: ours are left out */
     bool has_server;
-    bool bodiless; /* 1xx, 204, 304 */
+    bool close;    /* the application wants the connection to end */
+    bool bodiless; /* 204, 304 */
 };
 
 /* Be ready for a new response. */
@@ -85,14 +86,12 @@ XS_MUST_CHECK int xs_writer_refuse(struct xs_writer *writer,
 /* "HTTP/1.1 100 Continue\r\n\r\n". Nothing is held. Errors: XS_ENOMEM */
 XS_MUST_CHECK int xs_writer_continue(struct xs_queue *queue);
 
-/* The usual phrase of `status` (RFC 9110 15), empty if it has none. */
-struct xs_slice xs_writer_phrase(unsigned status);
-
-/* Bytes that xs_writer_common needs. */
+/* Bytes that xs_writer_common needs, and the longest name that it takes. */
 #define XS_COMMON_MAX 128
+#define XS_SERVER_NAME_MAX 64
 
-/* Render "date: …\r\nserver: …\r\n" for `wall_ns`; `server` empty leaves that
- * line out. The length. */
+/* Render "date: …\r\nserver: …\r\n" for `wall_ns`; `server` empty, or
+ * longer than XS_SERVER_NAME_MAX, leaves that line out. The length. */
 size_t xs_writer_common(char out[XS_COMMON_MAX], uint64_t wall_ns,
                         struct xs_slice server);
 

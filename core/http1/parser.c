@@ -1,0 +1,482 @@
+/* parser.c - bytes of a connection become request heads and body bytes.
+ *
+ * The happy path of one message:
+ *
+ *   1. feed skips empty lines, and gives the rest to llhttp.
+ *   2. on_url, on_version, on_header_field and on_header_value note where
+ *      things lie. Nothing is copied: a span that is split over two calls is
+ *      made longer, since the bytes lie next to each other.
+ *   3. on_headers_complete collects what llhttp knows, lets the rules decide,
+ *      and pauses.
+ *   4. A body of known length is counted here; llhttp has nothing to say about
+ *      it. A chunked one is resumed: on_body moves the data together.
+ *   5. on_message_complete pauses.
+ *
+ * It fails in one way: `refusal` is set, by a callback that returns -1 or from
+ * what llhttp complains about, and nothing is fed any more. */
+
+#include "core/http1/parser.h"
+
+#include "core/http1/fault.h"
+#include "core/http1/rules.h"
+
+_Static_assert(LLHTTP_VERSION_MAJOR > 9 || LLHTTP_VERSION_MINOR >= 3,
+               "llhttp 9.3 or newer is needed");
+
+#define CB_OK 0
+#define CB_FAIL (-1)
+
+static struct xs_parser *parser_of(llhttp_t *ll)
+{
+    return xs_container_of(ll, struct xs_parser, ll);
+}
+
+/* What a callback returns when the request is refused. */
+static int parser_fail(struct xs_parser *parser, enum xs_refusal why)
+{
+    XS_ASSERT(parser->refusal == XS_REFUSE_NOT);
+    parser->refusal = why;
+    return CB_FAIL;
+}
+
+/* Make `slice` reach from its begin, or else from `at`, to the end of the
+ * span at `at`. */
+static void slice_extend(struct xs_slice *slice, const uint8_t *at, size_t len)
+{
+    if (slice->data == NULL) {
+        slice->data = at;
+    }
+    slice->len = (size_t)(at - slice->data) + len;
+}
+
+/* The request line up to the target: a known method of HTTP, one space.
+ * llhttp takes any number of spaces, and the methods of its other protocols.
+ * CONNECT asks for a tunnel, which an origin server must not open. */
+static enum xs_refusal parser_method(struct xs_parser *parser,
+                                     const uint8_t *target)
+{
+    struct xs_slice *method = &parser->head.method;
+    unsigned known = parser->ll.method;
+
+    method->len = (size_t)(target - method->data) - 1;
+    if (method->len == 0 || target[-2] == ' ') {
+        return XS_REFUSE_SYNTAX;
+    }
+    if (known == HTTP_CONNECT || (known >= HTTP_PRI && known <= HTTP_FLUSH)) {
+        return XS_REFUSE_METHOD;
+    }
+    return XS_REFUSE_NOT;
+}
+
+static int on_url(llhttp_t *ll, const char *at, size_t len)
+{
+    struct xs_parser *parser = parser_of(ll);
+    struct xs_head *head = &parser->head;
+    const uint8_t *begin = (const uint8_t *)at;
+    enum xs_refusal why;
+
+    if (head->target.data == NULL) {
+        why = parser_method(parser, begin);
+        if (why != XS_REFUSE_NOT) {
+            return parser_fail(parser, why);
+        }
+    }
+    slice_extend(&head->target, begin, len);
+    if ((size_t)(begin + len - head->method.data) >
+        parser->limits->request_line_max) {
+        return parser_fail(parser, XS_REFUSE_LINE_SIZE);
+    }
+    return CB_OK;
+}
+
+/* " HTTP/" and no more lies between target and version. The first digit may
+ * come alone; the rules look at both. */
+static int on_version(llhttp_t *ll, const char *at, size_t len)
+{
+    struct xs_parser *parser = parser_of(ll);
+    const struct xs_head *head = &parser->head;
+    const uint8_t *begin = (const uint8_t *)at;
+    const uint8_t *target_end = head->target.data + head->target.len;
+
+    if (parser->has_version) {
+        return CB_OK;
+    }
+    parser->has_version = true;
+    if (memcmp(begin - 5, "HTTP/", 5) != 0) {
+        return parser_fail(parser, XS_REFUSE_VERSION);
+    }
+    if (begin - 6 != target_end) {
+        return parser_fail(parser, XS_REFUSE_SYNTAX);
+    }
+    if ((size_t)(begin + len - head->method.data) >
+        parser->limits->request_line_max) {
+        return parser_fail(parser, XS_REFUSE_LINE_SIZE);
+    }
+    return CB_OK;
+}
+
+static int on_header_field(llhttp_t *ll, const char *at, size_t len)
+{
+    struct xs_parser *parser = parser_of(ll);
+    struct xs_head *head = &parser->head;
+    const uint8_t *begin = (const uint8_t *)at;
+    struct xs_field *field;
+
+    if (parser->state != XS_PARSER_HEAD) {
+        return CB_OK; /* a trailer field: bounded by `extra`, and dropped */
+    }
+    if (parser->in_name) {
+        field = &head->fields[head->field_count - 1];
+    } else {
+        if (head->field_count >= parser->limits->request_fields_max ||
+            head->field_count >= parser->fields_cap) {
+            return parser_fail(parser, XS_REFUSE_FIELD_COUNT);
+        }
+        field = &head->fields[head->field_count++];
+        *field = (struct xs_field){{NULL, 0}, {NULL, 0}};
+        parser->in_name = true;
+    }
+    slice_extend(&field->name, begin, len);
+    if (field->name.len > parser->limits->request_field_max) {
+        return parser_fail(parser, XS_REFUSE_FIELD_SIZE);
+    }
+    return CB_OK;
+}
+
+static int on_header_value(llhttp_t *ll, const char *at, size_t len)
+{
+    struct xs_parser *parser = parser_of(ll);
+    struct xs_head *head = &parser->head;
+    const uint8_t *begin = (const uint8_t *)at;
+    struct xs_field *field;
+
+    if (parser->state != XS_PARSER_HEAD) {
+        return CB_OK;
+    }
+    XS_ASSERT(head->field_count > 0);
+    parser->in_name = false;
+    field = &head->fields[head->field_count - 1];
+    slice_extend(&field->value, begin, len);
+    if ((size_t)(begin + len - field->name.data) >
+        parser->limits->request_field_max) {
+        return parser_fail(parser, XS_REFUSE_FIELD_SIZE);
+    }
+    return CB_OK;
+}
+
+static int on_headers_complete(llhttp_t *ll)
+{
+    struct xs_parser *parser = parser_of(ll);
+    const struct xs_rules_seen seen = {
+        .length = ll->content_length,
+        .major = ll->http_major,
+        .minor = ll->http_minor,
+        .has_length = (ll->flags & F_CONTENT_LENGTH) != 0,
+        .has_coding = (ll->flags & F_TRANSFER_ENCODING) != 0,
+        .is_chunked = (ll->flags & F_CHUNKED) != 0,
+        .close = (ll->flags & F_CONNECTION_CLOSE) != 0,
+        .keep_alive = (ll->flags & F_CONNECTION_KEEP_ALIVE) != 0,
+    };
+    enum xs_refusal why;
+
+    XS_ASSERT(parser->state == XS_PARSER_HEAD);
+    if (!parser->has_version) {
+        return parser_fail(parser, XS_REFUSE_SYNTAX); /* HTTP/0.9 */
+    }
+    why = xs_rules_apply(&parser->head, &seen, parser->limits);
+    if (why != XS_REFUSE_NOT) {
+        return parser_fail(parser, why);
+    }
+    /* Offers of another protocol are ignored (RFC 9110 7.8): without this
+     * llhttp would take what follows for that protocol. */
+    ll->upgrade = 0;
+    parser->state = XS_PARSER_READY;
+    return HPE_PAUSED;
+}
+
+static int on_chunk_header(llhttp_t *ll)
+{
+    struct xs_parser *parser = parser_of(ll);
+    uint64_t max = parser->limits->request_body_max;
+
+    XS_ASSERT(parser->body_total <= max);
+    if (ll->content_length > max - parser->body_total) {
+        return parser_fail(parser, XS_REFUSE_BODY_SIZE);
+    }
+    return CB_OK;
+}
+
+/* Put the data at `at` behind the body bytes that wait. */
+static void parser_add_body(struct xs_parser *parser, uint8_t *at, size_t len)
+{
+    if (parser->body_len == 0) {
+        parser->body = at;
+    }
+    XS_ASSERT(parser->body + parser->body_len <= at);
+    if (parser->body + parser->body_len != at) {
+        memmove(parser->body + parser->body_len, at, len);
+    }
+    parser->body_len += len;
+    parser->body_total += len;
+}
+
+/* What the framing bytes up to `at`, since the last data, add to `extra`. */
+static size_t parser_extra(const struct xs_parser *parser, const uint8_t *at)
+{
+    size_t framing = parser->framing + (size_t)(at - parser->mark);
+
+    if (framing <= XS_CHUNK_FRAMING) {
+        return 0;
+    }
+    return (framing - XS_CHUNK_FRAMING) * XS_CHUNK_EXTRA_SHARE;
+}
+
+static bool parser_extra_is_legal(const struct xs_parser *parser,
+                                  const uint8_t *at)
+{
+    return parser->extra + parser_extra(parser, at) <=
+           XS_CHUNK_EXTRA_MAX * XS_CHUNK_EXTRA_SHARE;
+}
+
+static int on_body(llhttp_t *ll, const char *at, size_t len)
+{
+    struct xs_parser *parser = parser_of(ll);
+    uint8_t *begin = parser->mark + ((const uint8_t *)at - parser->mark);
+
+    if (!parser_extra_is_legal(parser, begin)) {
+        return parser_fail(parser, XS_REFUSE_CHUNK);
+    }
+    parser->extra += parser_extra(parser, begin);
+    parser->extra -= parser->extra < len ? parser->extra : len;
+    parser->framing = 0;
+    parser->mark = begin + len;
+    parser_add_body(parser, begin, len);
+    return CB_OK;
+}
+
+static int on_message_complete(llhttp_t *ll)
+{
+    struct xs_parser *parser = parser_of(ll);
+
+    XS_ASSERT(parser->state == XS_PARSER_BODY);
+    parser->state = XS_PARSER_IDLE;
+    return HPE_PAUSED;
+}
+
+static const llhttp_settings_t parser_callbacks = {
+    .on_url = on_url,
+    .on_version = on_version,
+    .on_header_field = on_header_field,
+    .on_header_value = on_header_value,
+    .on_headers_complete = on_headers_complete,
+    .on_chunk_header = on_chunk_header,
+    .on_body = on_body,
+    .on_message_complete = on_message_complete,
+};
+
+void xs_parser_init(struct xs_parser *parser, const struct xs_limits *limits)
+{
+    *parser = (struct xs_parser){.limits = limits};
+    llhttp_init(&parser->ll, HTTP_REQUEST, &parser_callbacks);
+    /* The rules look at the version, and take HTTP/1.2 for 1.1. */
+    llhttp_set_lenient_version(&parser->ll, 1);
+}
+
+void xs_parser_fields(struct xs_parser *parser, struct xs_field *fields,
+                      unsigned cap)
+{
+    XS_ASSERT(parser->state == XS_PARSER_IDLE);
+    XS_ASSERT(!parser->began);
+    parser->head.fields = fields;
+    parser->fields_cap = cap;
+}
+
+/* The first byte of a message is at `data`. */
+static void parser_begin(struct xs_parser *parser, const uint8_t *data)
+{
+    XS_ASSERT(parser->head.fields != NULL);
+    parser->head = (struct xs_head){
+        .method = {data, 0},
+        .fields = parser->head.fields,
+    };
+    parser->body = NULL;
+    parser->body_len = 0;
+    parser->body_total = 0;
+    parser->framing = 0;
+    parser->extra = 0;
+    parser->empty = 0;
+    parser->in_name = false;
+    parser->has_version = false;
+    parser->began = true;
+    parser->state = XS_PARSER_HEAD;
+    llhttp_reset(&parser->ll);
+}
+
+static enum xs_parse parser_refuse(struct xs_parser *parser,
+                                   enum xs_refusal why)
+{
+    XS_ASSERT(why != XS_REFUSE_NOT);
+    parser->refusal = why;
+    parser->state = XS_PARSER_REFUSED;
+    return XS_PARSE_REFUSE;
+}
+
+static enum xs_parse parser_end(struct xs_parser *parser)
+{
+    parser->state = XS_PARSER_IDLE;
+    parser->began = false;
+    return XS_PARSE_END;
+}
+
+/* Skip empty lines. XS_PARSE_HEAD if a message begins at data[*used]. */
+static enum xs_parse parser_skip(struct xs_parser *parser, const uint8_t *data,
+                                 size_t len, size_t *used)
+{
+    size_t i = 0;
+
+    while (i < len && data[i] == (parser->empty % 2 == 0 ? '\r' : '\n')) {
+        parser->empty++;
+        i++;
+        if (parser->empty > XS_EMPTY_LINES_MAX) {
+            return parser_refuse(parser, XS_REFUSE_SYNTAX);
+        }
+    }
+    *used = i;
+    if (i == len) {
+        return XS_PARSE_MORE;
+    }
+    if (parser->empty % 2 != 0) {
+        return parser_refuse(parser, XS_REFUSE_SYNTAX);
+    }
+    return XS_PARSE_HEAD;
+}
+
+/* llhttp stopped at `end`. */
+static enum xs_refusal parser_fault(const struct xs_parser *parser, int err,
+                                    const uint8_t *end)
+{
+    const struct xs_head *head = &parser->head;
+    struct xs_fault fault = {
+        .err = err,
+        .flags = parser->ll.flags,
+        .in_head = parser->state == XS_PARSER_HEAD,
+        .has_target = head->target.data != NULL,
+        .has_version = parser->has_version,
+        .has_field = head->field_count > 0,
+    };
+
+    if (fault.in_head && !fault.has_target) {
+        fault.bytes = xs_slice_of(head->method.data,
+                                  (size_t)(end - head->method.data) + 1);
+    }
+    return xs_fault_refusal(&fault);
+}
+
+/* Let llhttp read, up to the next end or fault. */
+static enum xs_parse parser_run(struct xs_parser *parser, uint8_t *data,
+                                size_t len, size_t *used)
+{
+    int err;
+    const uint8_t *end = data + len;
+
+    parser->mark = data;
+    err = (int)llhttp_execute(&parser->ll, (const char *)data, len);
+    if (err != HPE_OK) {
+        end = (const uint8_t *)llhttp_get_error_pos(&parser->ll);
+    }
+    *used = (size_t)(end - data);
+    if (parser->refusal != XS_REFUSE_NOT) {
+        return parser_refuse(parser, parser->refusal);
+    }
+    if (err != HPE_OK && err != HPE_PAUSED) {
+        return parser_refuse(parser, parser_fault(parser, err, end));
+    }
+    if (parser->state == XS_PARSER_READY) {
+        return XS_PARSE_HEAD;
+    }
+    if (parser->state == XS_PARSER_HEAD) {
+        return XS_PARSE_MORE;
+    }
+    if (!parser_extra_is_legal(parser, end)) {
+        return parser_refuse(parser, (parser->ll.flags & F_TRAILING) != 0
+                                         ? XS_REFUSE_FIELD_SIZE
+                                         : XS_REFUSE_CHUNK);
+    }
+    parser->framing += (size_t)(end - parser->mark);
+    return err == HPE_PAUSED ? parser_end(parser) : XS_PARSE_MORE;
+}
+
+static enum xs_parse parser_body(struct xs_parser *parser, uint8_t *data,
+                                 size_t len, size_t *used)
+{
+    uint64_t left;
+
+    if (parser->head.framing == XS_FRAMING_CHUNKED) {
+        return parser_run(parser, data, len, used);
+    }
+    left = parser->head.length - parser->body_total;
+    *used = len < left ? len : (size_t)left;
+    if (*used > 0) {
+        parser_add_body(parser, data, *used);
+    }
+    return parser->body_total == parser->head.length ? parser_end(parser)
+                                                     : XS_PARSE_MORE;
+}
+
+enum xs_parse xs_parser_feed(struct xs_parser *parser, uint8_t *data,
+                             size_t len, size_t *used)
+{
+    size_t skipped = 0;
+    enum xs_parse what;
+
+    *used = 0;
+    switch (parser->state) {
+        case XS_PARSER_IDLE:
+            what = parser_skip(parser, data, len, &skipped);
+            *used = skipped;
+            if (what != XS_PARSE_HEAD) {
+                return what;
+            }
+            parser_begin(parser, data + skipped);
+            what = parser_run(parser, data + skipped, len - skipped, used);
+            *used += skipped;
+            return what;
+        case XS_PARSER_HEAD:
+            return parser_run(parser, data, len, used);
+        case XS_PARSER_READY:
+            if (parser->head.framing == XS_FRAMING_NONE) {
+                return parser_end(parser);
+            }
+            parser->state = XS_PARSER_BODY;
+            llhttp_resume(&parser->ll);
+            return parser_body(parser, data, len, used);
+        case XS_PARSER_BODY:
+            return parser_body(parser, data, len, used);
+        case XS_PARSER_REFUSED:
+            break;
+    }
+    XS_UNREACHABLE();
+}
+
+static void slice_move(struct xs_slice *slice, ptrdiff_t delta)
+{
+    if (slice->data != NULL) {
+        slice->data += delta;
+    }
+}
+
+void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta)
+{
+    struct xs_head *head = &parser->head;
+
+    if (parser->state != XS_PARSER_HEAD) {
+        XS_ASSERT(parser->state == XS_PARSER_IDLE);
+        return;
+    }
+    slice_move(&head->method, delta);
+    slice_move(&head->target, delta);
+    for (unsigned i = 0; i < head->field_count; i++) {
+        slice_move(&head->fields[i].name, delta);
+        slice_move(&head->fields[i].value, delta);
+    }
+}

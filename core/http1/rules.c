@@ -1,0 +1,206 @@
+/* rules.c - what a request head means, and whether it may mean it. */
+
+#include "core/http1/rules.h"
+
+#include "core/http1/target.h"
+
+/* The fields that the rules look at: the last of each, and how many. */
+struct rules_fields {
+    struct xs_field *host;
+    struct xs_field *coding;
+    unsigned hosts;
+    unsigned codings;
+    unsigned expects;
+    bool expect_known; /* every Expect is "100-continue" */
+};
+
+/* llhttp leaves blanks at the end of a value. */
+static void field_trim(struct xs_field *field)
+{
+    struct xs_slice *value = &field->value;
+
+    while (value->len > 0 && (value->data[value->len - 1] == ' ' ||
+                              value->data[value->len - 1] == '\t')) {
+        value->len--;
+    }
+}
+
+/* One pass; most fields are passed over by their length alone. */
+static struct rules_fields rules_scan(const struct xs_head *head)
+{
+    struct rules_fields found = {.expect_known = true};
+
+    for (unsigned i = 0; i < head->field_count; i++) {
+        struct xs_field *field = &head->fields[i];
+
+        field_trim(field);
+        switch (field->name.len) {
+            case 4:
+                if (xs_slice_eq_lower(field->name, XS_LIT("host"))) {
+                    found.host = field;
+                    found.hosts++;
+                }
+                break;
+            case 6:
+                if (xs_slice_eq_lower(field->name, XS_LIT("expect"))) {
+                    found.expects++;
+                    found.expect_known &=
+                        xs_slice_eq_lower(field->value, XS_LIT("100-continue"));
+                }
+                break;
+            case 17:
+                if (xs_slice_eq_lower(field->name,
+                                      XS_LIT("transfer-encoding"))) {
+                    found.coding = field;
+                    found.codings++;
+                }
+                break;
+            default:
+                break;
+        }
+    }
+    return found;
+}
+
+/* A higher minor version of HTTP/1 is read as 1.1 (RFC 9110 2.5). */
+static enum xs_refusal rules_version(struct xs_head *head,
+                                     const struct xs_rules_seen *seen)
+{
+    if (seen->major != 1) {
+        return XS_REFUSE_VERSION;
+    }
+    head->minor = seen->minor > 0 ? 1 : 0;
+    return XS_REFUSE_NOT;
+}
+
+/* RFC 9112 3.2: exactly one valid Host, which HTTP/1.0 may leave out. */
+static enum xs_refusal rules_host(const struct xs_head *head,
+                                  const struct rules_fields *found)
+{
+    if (found->hosts > 1 || (found->hosts == 0 && head->minor > 0)) {
+        return XS_REFUSE_HOST;
+    }
+    if (found->hosts == 0) {
+        return XS_REFUSE_NOT;
+    }
+    if (!xs_target_is_authority(found->host->value)) {
+        return XS_REFUSE_HOST;
+    }
+    if (head->authority.len > 0) {
+        found->host->value = head->authority;
+    }
+    return XS_REFUSE_NOT;
+}
+
+/* RFC 9112 6.1: "chunked" alone is implemented. What does not end in it has
+ * no end that we could know. */
+static enum xs_refusal rules_coding(const struct rules_fields *found)
+{
+    struct xs_slice rest = found->coding->value;
+    struct xs_slice coding;
+    unsigned others = 0;
+    unsigned chunked = 0;
+    bool last = false;
+
+    if (found->codings != 1) {
+        return XS_REFUSE_FRAMING;
+    }
+    while (xs_slice_list_next(&rest, &coding)) {
+        last = xs_slice_eq_lower(coding, XS_LIT("chunked"));
+        if (coding.len == 0) {
+            return XS_REFUSE_FRAMING;
+        }
+        if (last) {
+            chunked++;
+        } else {
+            others++;
+        }
+    }
+    if (!last || chunked != 1) {
+        return XS_REFUSE_FRAMING;
+    }
+    return others > 0 ? XS_REFUSE_CODING : XS_REFUSE_NOT;
+}
+
+static enum xs_refusal rules_framing(struct xs_head *head,
+                                     const struct xs_rules_seen *seen,
+                                     const struct rules_fields *found,
+                                     uint64_t body_max)
+{
+    enum xs_refusal why;
+
+    head->framing = XS_FRAMING_NONE;
+    head->length = 0;
+    if (found->codings > 0) {
+        /* RFC 9112 6.1: with Content-Length, or from an HTTP/1.0 client,
+         * somebody has been deceived. */
+        if (seen->has_length || head->minor == 0) {
+            return XS_REFUSE_FRAMING;
+        }
+        why = rules_coding(found);
+        if (why != XS_REFUSE_NOT) {
+            return why;
+        }
+        if (!seen->is_chunked) {
+            return XS_REFUSE_FRAMING;
+        }
+        head->framing = XS_FRAMING_CHUNKED;
+        return XS_REFUSE_NOT;
+    }
+    if (seen->has_coding) {
+        return XS_REFUSE_FRAMING;
+    }
+    if (seen->has_length && seen->length > 0) {
+        if (seen->length > body_max) {
+            return XS_REFUSE_BODY_SIZE;
+        }
+        head->framing = XS_FRAMING_LENGTH;
+        head->length = seen->length;
+    }
+    return XS_REFUSE_NOT;
+}
+
+/* RFC 9110 10.1.1: HTTP/1.0 knows no expectations, and a request without a
+ * body does not wait. */
+static enum xs_refusal rules_expect(struct xs_head *head,
+                                    const struct rules_fields *found)
+{
+    head->expect_continue = false;
+    if (found->expects == 0 || head->minor == 0) {
+        return XS_REFUSE_NOT;
+    }
+    if (!found->expect_known) {
+        return XS_REFUSE_EXPECT;
+    }
+    head->expect_continue = head->framing != XS_FRAMING_NONE;
+    return XS_REFUSE_NOT;
+}
+
+enum xs_refusal xs_rules_apply(struct xs_head *head,
+                               const struct xs_rules_seen *seen,
+                               const struct xs_limits *limits)
+{
+    struct rules_fields found;
+    enum xs_refusal why = rules_version(head, seen);
+
+    if (why != XS_REFUSE_NOT) {
+        return why;
+    }
+    why = xs_target_parse(head);
+    if (why != XS_REFUSE_NOT) {
+        return why;
+    }
+    found = rules_scan(head);
+    why = rules_host(head, &found);
+    if (why != XS_REFUSE_NOT) {
+        return why;
+    }
+    why = rules_framing(head, seen, &found, limits->request_body_max);
+    if (why != XS_REFUSE_NOT) {
+        return why;
+    }
+    /* RFC 9112 9.3: "close" wins, whatever else is said. */
+    head->keep_alive = !seen->close && (head->minor > 0 || seen->keep_alive);
+    head->is_head = xs_slice_eq(head->method, XS_LIT("HEAD"));
+    return rules_expect(head, &found);
+}
