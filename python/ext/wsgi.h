@@ -1,0 +1,120 @@
+/* wsgi.h - the WSGI gateway: a PEP 3333 application as the core's upper side.
+ *
+ *     wsgi_gateway.c    the contract of core/gateway.h
+ *     wsgi_environ.c    a request head becomes an environ
+ *     wsgi_headers.c    its header fields
+ *     wsgi_input.c      wsgi.input
+ *     wsgi_file.c       wsgi.file_wrapper
+ *     wsgi_request.c    one call of the application
+ *     wsgi_head.c       what start_response was given becomes a response head
+ *     wsgi_response.c   what the application returned becomes the body
+ *     wsgi_spool.c      bodies that nobody can wait for: memory, then a file
+ *     wsgi_channel.c    one request between the loop's thread and a worker's
+ *     wsgi_pool.c       the workers
+ *     wsgi_report.c     what the log says of how it ended
+ *     wsgi_types.c      what the module holds of all this
+ *
+ * With one thread the application runs on the loop's. It cannot wait there,
+ * for it would wait for the loop: it is called when all of the request body
+ * has arrived, and what it `write`s beyond the output queue's high mark is
+ * spooled. With more threads it runs on a worker's, and waits.
+ *
+ * Everything here is called on the loop's thread with the GIL held. */
+
+#ifndef XS_EXT_WSGI_H
+#define XS_EXT_WSGI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/gateway.h"
+#include "python/ext/python.h"
+
+/* The strings that an environ is made of, and the names that are called. */
+#define WSGI_STRINGS(X)                                     \
+    X(request_method, "REQUEST_METHOD")                     \
+    X(script_name, "SCRIPT_NAME")                           \
+    X(path_info, "PATH_INFO")                               \
+    X(query_string, "QUERY_STRING")                         \
+    X(raw_uri, "RAW_URI")                                   \
+    X(request_uri, "REQUEST_URI")                           \
+    X(content_type, "CONTENT_TYPE")                         \
+    X(content_length, "CONTENT_LENGTH")                     \
+    X(server_name, "SERVER_NAME")                           \
+    X(server_port, "SERVER_PORT")                           \
+    X(server_protocol, "SERVER_PROTOCOL")                   \
+    X(server_software, "SERVER_SOFTWARE")                   \
+    X(remote_addr, "REMOTE_ADDR")                           \
+    X(remote_port, "REMOTE_PORT")                           \
+    X(wsgi_version, "wsgi.version")                         \
+    X(wsgi_url_scheme, "wsgi.url_scheme")                   \
+    X(wsgi_input, "wsgi.input")                             \
+    X(wsgi_input_terminated, "wsgi.input_terminated")       \
+    X(wsgi_errors, "wsgi.errors")                           \
+    X(wsgi_multithread, "wsgi.multithread")                 \
+    X(wsgi_multiprocess, "wsgi.multiprocess")               \
+    X(wsgi_run_once, "wsgi.run_once")                       \
+    X(wsgi_file_wrapper, "wsgi.file_wrapper")               \
+    X(xsgi_client_disconnected, "xsgi.client_disconnected") \
+    X(http, "http")                                         \
+    X(http_1_0, "HTTP/1.0")                                 \
+    X(http_1_1, "HTTP/1.1")                                 \
+    X(get, "GET")                                           \
+    X(empty, "")                                            \
+    X(slash, "/")                                           \
+    X(close, "close")                                       \
+    X(read, "read")                                         \
+    X(write, "write")                                       \
+    X(seek, "seek")
+
+/* Spare objects of one type, kept for the next request. */
+#define WSGI_SPARE_MAX 64u
+
+struct wsgi_spare {
+    PyObject *objects[WSGI_SPARE_MAX]; /* owned memory, not live objects */
+    unsigned count;
+    bool closed; /* the module is going: keep none */
+};
+
+/* The part of the module's state that is ours. Zeroed until ext_wsgi_init. */
+struct ext_wsgi {
+    PyTypeObject *request_type; /* owned */
+    PyTypeObject *input_type;   /* owned */
+    PyTypeObject *file_type;    /* owned */
+    PyTypeObject *pool_type;    /* owned */
+    struct wsgi_spare spare_requests;
+    struct {
+#define X(name, text) PyObject *name;
+        WSGI_STRINGS(X)
+#undef X
+    } str; /* owned, interned */
+};
+
+/* Make the types. 0, or -1 with an exception set. */
+int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module);
+
+/* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
+int ext_wsgi_traverse(struct ext_wsgi *wsgi, visitproc visit, void *arg);
+void ext_wsgi_clear(struct ext_wsgi *wsgi);
+void ext_wsgi_fini(struct ext_wsgi *wsgi);
+
+/* A gateway for `app`; owned by the caller until ext_wsgi_free. `config` is an
+ * object with attributes, or a dict: `threads`, `workers`, `root_path`; what
+ * it lacks has its default. NULL with an exception set. */
+struct xs_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
+                                PyObject *config);
+
+/* No request is at the gateway any more. Waits a moment for workers that
+ * still run the application; those that go on are on their own, and what they
+ * call says that the client is gone. Accepts NULL. */
+void ext_wsgi_free(struct xs_gateway *gateway);
+
+/* Requests whose application has not returned, be their response complete or
+ * not. */
+size_t ext_wsgi_running(const struct xs_gateway *gateway);
+
+/* For xs_server_events.conn_close: free what was kept for a connection.
+ * Accepts NULL. */
+void ext_wsgi_conn_close(void *conn_user);
+
+#endif
