@@ -90,7 +90,7 @@ struct xs_server {
     uint64_t alarm_at_ns;  /* what the backend was last asked for */
     uint64_t stop_at_ns;   /* STOPPING: when patience ends */
     uint64_t accept_at_ns; /* when to try accepting again */
-    uint64_t common_at_s;  /* the second that `common` was rendered for */
+    uint64_t common_until_ns; /* when `common` is stale */
     size_t common_len;
     char common[XS_COMMON_MAX];
     uint64_t next_id;

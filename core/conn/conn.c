@@ -1,0 +1,350 @@
+/* conn.c - one connection: its state, its deadlines, its turn. */
+
+#include "core/conn/conn.h"
+
+#define BIT(state) (1u << (state))
+#define NO_TIMER XS_DEADLINE_KINDS
+
+/* Row: where we are. Bits: where we may go from there. */
+static const unsigned conn_moves[XS_CONN_STATE_COUNT] = {
+    [XS_CONN_IDLE] = BIT(XS_CONN_HEAD) | BIT(XS_CONN_ACTIVE) |
+                     BIT(XS_CONN_CLOSING) | BIT(XS_CONN_CLOSED),
+    [XS_CONN_HEAD] =
+        BIT(XS_CONN_ACTIVE) | BIT(XS_CONN_CLOSING) | BIT(XS_CONN_CLOSED),
+    [XS_CONN_ACTIVE] = BIT(XS_CONN_IDLE) | BIT(XS_CONN_REST) |
+                       BIT(XS_CONN_CLOSING) | BIT(XS_CONN_CLOSED),
+    [XS_CONN_REST] =
+        BIT(XS_CONN_IDLE) | BIT(XS_CONN_CLOSING) | BIT(XS_CONN_CLOSED),
+    [XS_CONN_CLOSING] = BIT(XS_CONN_LINGER) | BIT(XS_CONN_CLOSED),
+    [XS_CONN_LINGER] = BIT(XS_CONN_CLOSED),
+    [XS_CONN_CLOSED] = 0,
+};
+
+void xs_conn_go(struct xs_conn *conn, enum xs_conn_state next)
+{
+    XS_ASSERT(next < XS_CONN_STATE_COUNT);
+    XS_ASSERT((conn_moves[conn->state] & BIT(next)) != 0);
+    xs_io_note(conn->server->io, "conn.state", conn->id, (uint64_t)next);
+    conn->state = next;
+}
+
+static void conn_on_ready(struct xs_io_conn *io, unsigned events)
+{
+    struct xs_conn *conn = io->user;
+
+    XS_ASSERT(conn->state != XS_CONN_CLOSED);
+    conn->tx.turn_bytes = 0;
+    if ((events & XS_IO_WRITE) != 0) {
+        conn->tx.blocked = false;
+    }
+    if ((events & XS_IO_READ) != 0) {
+        xs_rx_receive(conn);
+    } else if ((events & XS_IO_HANGUP) != 0) {
+        if ((conn->wanted & XS_IO_READ) != 0) {
+            xs_rx_receive(conn);
+        } else {
+            conn->rx.hangup = true;
+        }
+    }
+    xs_conn_turn(conn);
+}
+
+int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
+{
+    struct xs_conn *conn = xs_pool_take(&server->conn_pool);
+
+    if (conn == NULL) {
+        return XS_ENOMEM;
+    }
+    *conn = (struct xs_conn){.io = io, .server = server};
+    conn->id = server->next_id++;
+    conn->timer_kind = NO_TIMER;
+    xs_list_init(&conn->link);
+    xs_list_init(&conn->dirty);
+    xs_deadline_init(&conn->rx.deadline);
+    xs_deadline_init(&conn->tx.deadline);
+    xs_parser_init(&conn->rx.parser, &server->config.limits);
+    xs_queue_init(&conn->tx.queue, server->io->mem);
+    io->on_ready = conn_on_ready;
+    io->user = conn;
+    xs_list_append(&server->conns, &conn->link);
+    server->stats.connections++;
+    server->stats.accepted++;
+    xs_io_note(server->io, "conn.open", conn->id, 0);
+    xs_conn_turn(conn);
+    return 0;
+}
+
+void xs_conn_close(struct xs_conn *conn, bool abort)
+{
+    struct xs_server *server = conn->server;
+
+    XS_ASSERT(conn->state != XS_CONN_ACTIVE);
+    xs_conn_go(conn, XS_CONN_CLOSED);
+    xs_deadline_disarm(&conn->rx.deadline);
+    xs_deadline_disarm(&conn->tx.deadline);
+    conn->timer_kind = NO_TIMER;
+    server->io->ops->close(conn->io, abort);
+    conn->io = NULL;
+    xs_rx_free(conn);
+    xs_queue_fini(&conn->tx.queue);
+    xs_server_closed(server, conn);
+    conn->in_turn = false;
+    xs_conn_dirty(conn); /* to be freed when nobody looks at it any more */
+}
+
+void xs_conn_free(struct xs_conn *conn)
+{
+    struct xs_server *server = conn->server;
+
+    XS_ASSERT(conn->state == XS_CONN_CLOSED);
+    XS_ASSERT(xs_list_empty(&conn->dirty));
+    xs_mem_free(server->io->mem, conn->req.text);
+    xs_pool_give(&server->conn_pool, conn);
+}
+
+void xs_conn_dirty(struct xs_conn *conn)
+{
+    struct xs_server *server = conn->server;
+
+    if (conn->in_turn || !xs_list_empty(&conn->dirty)) {
+        return;
+    }
+    xs_list_append(&server->dirty, &conn->dirty);
+    server->io->ops->defer(server->io);
+}
+
+void xs_conn_shut(struct xs_conn *conn, enum xs_conn_end end)
+{
+    if (conn->state != XS_CONN_CLOSING) {
+        conn->end = end;
+        xs_conn_go(conn, XS_CONN_CLOSING);
+    } else if (end > conn->end) {
+        conn->end = end;
+    }
+}
+
+void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
+                   enum xs_refusal refusal)
+{
+    struct xs_request *req = &conn->request;
+    bool begun = conn->tx.writer.state == XS_WRITER_BODY;
+    int err = XS_EGONE;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    if (!begun) {
+        xs_queue_unwrite(&conn->tx.queue);
+    }
+    if (!begun && refusal != XS_REFUSE_NOT && !conn->tx.broken) {
+        conn->tx.writer.keep_alive = false;
+        err = xs_writer_refuse(&conn->tx.writer, &conn->tx.queue, refusal);
+    }
+    xs_request_end(conn, xs_abort_word(why));
+    xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
+    req->gateway->ops->on_abort(req, why);
+}
+
+/* The queue is empty and no request will come: end. */
+static void conn_finish(struct xs_conn *conn)
+{
+    if (conn->tx.broken || conn->end == XS_CONN_END_RESET) {
+        xs_conn_close(conn, true);
+        return;
+    }
+    if (conn->end == XS_CONN_END_CLOSE || conn->rx.eof) {
+        xs_conn_close(conn, false);
+        return;
+    }
+    if (conn->server->io->ops->shutdown_wr(conn->io) != 0) {
+        xs_conn_close(conn, true);
+        return;
+    }
+    xs_conn_go(conn, XS_CONN_LINGER);
+    conn->rx.discarded = 0;
+    xs_rx_free(conn);
+}
+
+/* What the backend has to tell us follows from the state. */
+static unsigned conn_events(const struct xs_conn *conn)
+{
+    unsigned events = conn->tx.blocked ? (unsigned)XS_IO_WRITE : 0;
+
+    if (conn->rx.eof) {
+        return events;
+    }
+    if (conn->state != XS_CONN_CLOSING && xs_rx_has_room(conn)) {
+        return events | XS_IO_READ;
+    }
+    return conn->rx.hangup ? events : events | XS_IO_HANGUP;
+}
+
+/* Which deadline the receiving side is under follows from the state. */
+static unsigned conn_timer(const struct xs_conn *conn)
+{
+    switch (conn->state) {
+        case XS_CONN_IDLE:
+            if (conn->tx.queue.bytes > 0 || conn->rx.parsed < conn->rx.end) {
+                return NO_TIMER; /* the peer has to read first: see tx.deadline */
+            }
+            return conn->request.gateway == NULL ? XS_DEADLINE_HEAD
+                                                 : XS_DEADLINE_KEEP_ALIVE;
+        case XS_CONN_HEAD:
+            return XS_DEADLINE_HEAD;
+        case XS_CONN_ACTIVE:
+            return conn->req.wait_body ? XS_DEADLINE_BODY : NO_TIMER;
+        case XS_CONN_REST:
+            return XS_DEADLINE_BODY;
+        case XS_CONN_LINGER:
+            return XS_DEADLINE_LINGER;
+        case XS_CONN_CLOSING:
+        case XS_CONN_CLOSED:
+        case XS_CONN_STATE_COUNT:
+            return NO_TIMER;
+    }
+    XS_UNREACHABLE();
+}
+
+static void conn_settle_timer(struct xs_conn *conn)
+{
+    struct xs_server *server = conn->server;
+    unsigned kind = conn_timer(conn);
+    /* A head and a linger are timed as a whole, the others by progress. */
+    bool fresh = conn->rx.progress && kind != XS_DEADLINE_HEAD &&
+                 kind != XS_DEADLINE_LINGER;
+
+    conn->rx.progress = false;
+    if (kind == conn->timer_kind && !fresh) {
+        return;
+    }
+    conn->timer_kind = kind;
+    if (kind == NO_TIMER) {
+        xs_deadline_disarm(&conn->rx.deadline);
+        return;
+    }
+    xs_deadline_arm(&server->deadlines, &conn->rx.deadline, kind,
+                    server->io->ops->now(server->io));
+    xs_server_alarm(server, conn->rx.deadline.at_ns);
+}
+
+/* Interest, deadlines and memory follow from the state. */
+static void conn_settle(struct xs_conn *conn)
+{
+    unsigned events;
+
+    if (conn->state == XS_CONN_CLOSING &&
+        (conn->tx.broken || conn->tx.queue.bytes == 0)) {
+        conn_finish(conn);
+    }
+    if (conn->state == XS_CONN_CLOSED) {
+        return;
+    }
+    xs_rx_settle(conn);
+    conn_settle_timer(conn);
+    events = conn_events(conn);
+    if (events != conn->wanted) {
+        conn->wanted = events;
+        conn->server->io->ops->want(conn->io, events);
+    }
+}
+
+/* The socket is gone: nobody can be answered. */
+static void conn_break(struct xs_conn *conn)
+{
+    if (conn->state == XS_CONN_ACTIVE) {
+        xs_conn_abort(conn, XS_ABORT_RESET, XS_REFUSE_NOT);
+    } else if (conn->state != XS_CONN_CLOSED) {
+        xs_conn_close(conn, true);
+    }
+}
+
+void xs_conn_turn(struct xs_conn *conn)
+{
+    bool again = true;
+
+    XS_ASSERT(!conn->in_turn);
+    conn->in_turn = true;
+    for (unsigned i = 0; again && i < XS_TURN_ROUNDS; i++) {
+        again = xs_rx_advance(conn);
+        if (conn->state == XS_CONN_CLOSED) {
+            return;
+        }
+        xs_tx_flush(conn);
+        if (conn->tx.broken) {
+            conn_break(conn);
+            again = false;
+        } else if (xs_tx_drain(conn) || xs_rx_may_advance(conn)) {
+            again = true;
+        }
+        if (conn->state == XS_CONN_CLOSED) {
+            return;
+        }
+    }
+    conn->in_turn = false;
+    if (again) {
+        xs_conn_dirty(conn);
+    }
+    conn_settle(conn);
+}
+
+/* No head came in time. */
+static void conn_expire_head(struct xs_conn *conn)
+{
+    if (conn->state == XS_CONN_HEAD) {
+        xs_rx_refuse(conn, XS_REFUSE_HEAD_TIMEOUT);
+    } else {
+        xs_conn_shut(conn, XS_CONN_END_CLOSE);
+    }
+}
+
+static void conn_expire_body(struct xs_conn *conn)
+{
+    if (conn->state == XS_CONN_ACTIVE) {
+        xs_conn_abort(conn, XS_ABORT_BODY_TIMEOUT, XS_REFUSE_BODY_TIMEOUT);
+    } else {
+        xs_conn_shut(conn, XS_CONN_END_CLOSE);
+    }
+}
+
+static void conn_expire_write(struct xs_conn *conn)
+{
+    if (!xs_tx_stalled(conn)) {
+        return;
+    }
+    conn->tx.broken = true;
+    if (conn->state == XS_CONN_ACTIVE) {
+        xs_conn_abort(conn, XS_ABORT_WRITE_TIMEOUT, XS_REFUSE_NOT);
+    } else {
+        xs_conn_close(conn, true);
+    }
+}
+
+void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
+{
+    XS_ASSERT(conn->state != XS_CONN_CLOSED);
+    xs_io_note(conn->server->io, "conn.expire", conn->id, (uint64_t)kind);
+    if (kind != XS_DEADLINE_WRITE) {
+        conn->timer_kind = NO_TIMER;
+    }
+    switch (kind) {
+        case XS_DEADLINE_HEAD:
+            conn_expire_head(conn);
+            break;
+        case XS_DEADLINE_BODY:
+            conn_expire_body(conn);
+            break;
+        case XS_DEADLINE_KEEP_ALIVE:
+            xs_conn_shut(conn, XS_CONN_END_CLOSE);
+            break;
+        case XS_DEADLINE_WRITE:
+            conn_expire_write(conn);
+            break;
+        case XS_DEADLINE_LINGER:
+            xs_conn_close(conn, false);
+            break;
+        case XS_DEADLINE_KINDS:
+            XS_UNREACHABLE();
+    }
+    if (conn->state != XS_CONN_CLOSED) {
+        xs_conn_turn(conn);
+    }
+}

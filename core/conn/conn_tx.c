@@ -1,0 +1,119 @@
+/* conn_tx.c - the way out: queue and socket.
+ *
+ * A write that the socket takes in part leaves the rest at the head of the
+ * queue and asks to be told when more fits. The write deadline runs while
+ * bytes wait, and starts again with every byte that the peer takes. */
+
+#include "core/conn/conn.h"
+
+/* The deadline follows from what waits. */
+static void tx_settle_timer(struct xs_conn *conn, bool progress)
+{
+    struct xs_server *server = conn->server;
+
+    if (xs_queue_ready(&conn->tx.queue) == 0) {
+        if (xs_deadline_armed(&conn->tx.deadline)) {
+            xs_deadline_disarm(&conn->tx.deadline);
+        }
+        return;
+    }
+    if (progress || !xs_deadline_armed(&conn->tx.deadline)) {
+        xs_deadline_arm(&server->deadlines, &conn->tx.deadline,
+                        XS_DEADLINE_WRITE, server->io->ops->now(server->io));
+        xs_server_alarm(server, conn->tx.deadline.at_ns);
+        conn->tx.unacked = server->io->ops->unacked(conn->io);
+    }
+}
+
+/* One write. False when there is no use in another one now. */
+static bool tx_write(struct xs_conn *conn)
+{
+    struct xs_slice slices[XS_QUEUE_SLICES];
+    struct xs_queue *queue = &conn->tx.queue;
+    const struct xs_io_ops *ops = conn->server->io->ops;
+    unsigned count = xs_queue_peek(queue, slices, XS_QUEUE_SLICES);
+    size_t offered = 0;
+    int64_t took;
+
+    for (unsigned i = 0; i < count; i++) {
+        offered += slices[i].len;
+    }
+    took = ops->writev(conn->io, slices, count);
+    if (took == XS_EAGAIN) {
+        conn->tx.blocked = true;
+        return false;
+    }
+    if (took < 0) {
+        conn->tx.broken = true;
+        return false;
+    }
+    XS_ASSERT(took > 0);
+    XS_ASSERT((size_t)took <= offered);
+    xs_queue_consume(queue, (size_t)took);
+    conn->tx.turn_bytes += (size_t)took;
+    if ((size_t)took < offered ||
+        (xs_queue_ready(queue) > 0 && conn->tx.turn_bytes >= XS_TX_TURN)) {
+        conn->tx.blocked = true; /* full, or others get their turn first */
+        return false;
+    }
+    return true;
+}
+
+void xs_tx_flush(struct xs_conn *conn)
+{
+    size_t before = xs_queue_ready(&conn->tx.queue);
+
+    if (conn->io == NULL || conn->tx.broken || conn->tx.blocked) {
+        return;
+    }
+    while (xs_queue_ready(&conn->tx.queue) > 0) {
+        if (!tx_write(conn)) {
+            break;
+        }
+    }
+    if (before > 0 && !conn->tx.broken) {
+        tx_settle_timer(conn, xs_queue_ready(&conn->tx.queue) < before);
+    }
+}
+
+void xs_tx_pushed(struct xs_conn *conn)
+{
+    const struct xs_limits *limits = &conn->server->config.limits;
+
+    if (xs_queue_ready(&conn->tx.queue) >= XS_TX_FLUSH) {
+        xs_tx_flush(conn);
+    }
+    if (conn->tx.queue.bytes >= limits->tx_high) {
+        conn->tx.full = true;
+    }
+    xs_conn_dirty(conn);
+}
+
+bool xs_tx_drain(struct xs_conn *conn)
+{
+    const struct xs_limits *limits = &conn->server->config.limits;
+    struct xs_request *req = &conn->request;
+
+    if (!conn->tx.full || conn->tx.queue.bytes > limits->tx_low) {
+        return false;
+    }
+    conn->tx.full = false;
+    if (conn->state != XS_CONN_ACTIVE) {
+        return false;
+    }
+    req->gateway->ops->on_drain(req);
+    return true;
+}
+
+bool xs_tx_stalled(struct xs_conn *conn)
+{
+    int64_t unacked = conn->server->io->ops->unacked(conn->io);
+
+    /* The kernel takes more only when much of its buffer is free again. A
+     * live slow reader shows before that: it acknowledges. */
+    if (unacked < 0 || conn->tx.unacked < 0 || unacked >= conn->tx.unacked) {
+        return true;
+    }
+    tx_settle_timer(conn, true);
+    return false;
+}

@@ -1,0 +1,173 @@
+/* request.c - a parsed request on its way to the gateway, and its body. */
+
+#include <string.h>
+
+#include "core/conn/conn.h"
+
+/* Keep method and target for the access log. Without memory the line lacks
+ * them; nothing else depends on it. */
+static void request_keep_text(struct xs_conn *conn, const struct xs_head *head)
+{
+    size_t method = head->method.len;
+    size_t target = head->target.len;
+
+    if (target > XS_ACCESS_TEXT) {
+        target = XS_ACCESS_TEXT;
+    }
+    if (conn->req.text_cap < method + target) {
+        struct xs_mem *mem = conn->server->io->mem;
+        char *text = mem->resize(mem, conn->req.text, method + target);
+        if (text == NULL) {
+            conn->req.method_len = 0;
+            conn->req.target_len = 0;
+            return;
+        }
+        conn->req.text = text;
+        conn->req.text_cap = method + target;
+    }
+    memcpy(conn->req.text, head->method.data, method);
+    if (target > 0) {
+        memcpy(conn->req.text + method, head->target.data, target);
+    }
+    conn->req.method_len = method;
+    conn->req.target_len = target;
+}
+
+void xs_request_begin(struct xs_conn *conn)
+{
+    struct xs_server *server = conn->server;
+    struct xs_request *req = &conn->request;
+    const struct xs_head *head = &conn->rx.parser.head;
+
+    *req = (struct xs_request){
+        .gateway = server->gateway,
+        .head = head,
+        .peer = &conn->io->peer,
+        .local = &conn->io->local,
+        .io = server->io,
+        .conn_id = conn->id,
+        .conn_user = &conn->conn_user,
+    };
+    conn->req.wait_body = false;
+    conn->req.eof_told = false;
+    conn->req.continue_owed = head->expect_continue && conn->rx.message;
+    conn->req.start_ns = 0;
+    if (server->config.events.access != NULL) {
+        conn->req.start_ns = server->io->ops->now(server->io);
+        request_keep_text(conn, head);
+    }
+    xs_response_begin(conn);
+    server->stats.requests++;
+    server->stats.served++;
+    xs_conn_go(conn, XS_CONN_ACTIVE);
+    req->gateway->ops->on_request(req->gateway, req);
+    req->head = NULL;
+}
+
+static void request_log(struct xs_conn *conn, const char *why)
+{
+    const struct xs_server_events *events = &conn->server->config.events;
+    const struct xs_writer *writer = &conn->tx.writer;
+    struct xs_io *io = conn->server->io;
+    struct xs_access access;
+
+    if (events->access == NULL) {
+        return;
+    }
+    access = (struct xs_access){
+        .peer = &conn->io->peer,
+        .method = xs_slice_of(conn->req.text, conn->req.method_len),
+        .target = xs_slice_of(conn->req.text + conn->req.method_len,
+                              conn->req.target_len),
+        .minor = writer->minor,
+        .status = writer->state >= XS_WRITER_BODY ? writer->status : 0,
+        .body_bytes = writer->body_bytes,
+        .start_ns = conn->req.start_ns,
+        .end_ns = io->ops->now(io),
+        .why = why,
+    };
+    events->access(events->user, &access);
+}
+
+void xs_request_end(struct xs_conn *conn, const char *why)
+{
+    struct xs_server *server = conn->server;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    XS_ASSERT(server->stats.requests > 0);
+    server->stats.requests--;
+    conn->req.wait_body = false;
+    conn->rx.progress = true; /* a new wait begins for the peer */
+    xs_parser_take(&conn->rx.parser, conn->rx.parser.body_len);
+    request_log(conn, why);
+    if (server->state == XS_SERVER_STOPPING && server->stats.requests == 0) {
+        server->io->ops->defer(server->io);
+    }
+}
+
+void xs_request_notify(struct xs_conn *conn)
+{
+    struct xs_request *req = &conn->request;
+
+    if (conn->rx.parser.body_total > 0) {
+        conn->req.continue_owed = false; /* it sends without our word */
+    }
+    if (conn->req.wait_body &&
+        (conn->rx.parser.body_len > 0 || !conn->rx.message)) {
+        conn->req.wait_body = false;
+        req->gateway->ops->on_body(req);
+    }
+    if (conn->state == XS_CONN_ACTIVE && !conn->rx.message &&
+        (conn->rx.eof || conn->rx.hangup) && !conn->req.eof_told) {
+        conn->req.eof_told = true;
+        req->gateway->ops->on_eof(req);
+    }
+}
+
+/* The client waits for our word before it sends the body. */
+static void request_continue(struct xs_conn *conn)
+{
+    if (!conn->req.continue_owed || conn->tx.writer.state != XS_WRITER_IDLE) {
+        return; /* not wanted, or the final head is on its way already */
+    }
+    if (xs_writer_continue(&conn->tx.queue) != 0) {
+        return; /* the client sends after a while by itself */
+    }
+    conn->req.continue_owed = false;
+    xs_conn_dirty(conn);
+}
+
+enum xs_body xs_request_body(struct xs_request *req, struct xs_slice *out,
+                             bool *last)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+    const struct xs_parser *parser = &conn->rx.parser;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    if (parser->body_len > 0) {
+        *out = xs_slice_of(parser->body, parser->body_len);
+        *last = !conn->rx.message;
+        return XS_BODY_DATA;
+    }
+    *out = (struct xs_slice){NULL, 0};
+    *last = true;
+    if (!conn->rx.message) {
+        return XS_BODY_END;
+    }
+    *last = false;
+    conn->req.wait_body = true;
+    request_continue(conn);
+    xs_conn_dirty(conn); /* the body deadline starts */
+    return XS_BODY_WAIT;
+}
+
+void xs_request_body_consume(struct xs_request *req, size_t len)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    xs_parser_take(&conn->rx.parser, len);
+    if (conn->rx.parser.body_len == 0) {
+        xs_conn_dirty(conn); /* reading may go on, the block may go back */
+    }
+}

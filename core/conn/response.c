@@ -1,0 +1,143 @@
+/* response.c - what the gateway answers, on its way into the queue. */
+
+#include "core/conn/conn.h"
+
+/* Whether a next request may follow on this connection, as far as we know
+ * when the head of the response leaves. */
+static bool response_may_keep(const struct xs_conn *conn)
+{
+    if (conn->server->state != XS_SERVER_RUNNING || conn->tx.broken) {
+        return false;
+    }
+    if (!conn->rx.message) {
+        return !conn->rx.eof || conn->rx.parsed < conn->rx.end;
+    }
+    if (conn->rx.eof || conn->req.continue_owed) {
+        return false; /* the body may come, or not: nobody can tell */
+    }
+    return conn->req.head.framing != XS_FRAMING_LENGTH ||
+           conn->req.head.length - conn->rx.parser.body_total <= XS_DISCARD_MAX;
+}
+
+void xs_response_begin(struct xs_conn *conn)
+{
+    const struct xs_head *head = &conn->rx.parser.head;
+
+    conn->req.head = *head;
+    conn->tx.full = false;
+    xs_writer_begin(&conn->tx.writer, head->minor, head->is_head,
+                    head->keep_alive, xs_server_common(conn->server));
+}
+
+/* The response is complete or has been given up: what becomes of the
+ * connection. */
+static void response_end(struct xs_conn *conn, const char *why)
+{
+    bool keep = conn->tx.writer.keep_alive && !conn->tx.broken;
+    bool rest = conn->rx.message || conn->rx.parsed < conn->rx.end;
+
+    xs_request_end(conn, why);
+    conn->tx.full = false;
+    if (!keep) {
+        xs_conn_shut(conn, rest ? XS_CONN_END_LINGER : XS_CONN_END_CLOSE);
+    } else if (conn->rx.message) {
+        conn->rx.discarded = 0;
+        xs_conn_go(conn, XS_CONN_REST);
+    } else {
+        xs_conn_go(conn, XS_CONN_IDLE);
+    }
+    xs_conn_dirty(conn);
+}
+
+int xs_response_start(struct xs_request *req, unsigned status,
+                      struct xs_slice reason)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    return xs_writer_start(&conn->tx.writer, &conn->tx.queue, status, reason);
+}
+
+int xs_response_header(struct xs_request *req, struct xs_slice name,
+                       struct xs_slice value)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    return xs_writer_header(&conn->tx.writer, &conn->tx.queue, name, value);
+}
+
+int xs_response_body(struct xs_request *req, const struct xs_lent *lent,
+                     bool more)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+    struct xs_writer *writer = &conn->tx.writer;
+    int err;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    if (conn->tx.broken) {
+        xs_conn_dirty(conn);
+        return XS_EGONE;
+    }
+    if (conn->tx.full) {
+        return XS_EAGAIN;
+    }
+    if (writer->state == XS_WRITER_HEAD) {
+        writer->keep_alive = writer->keep_alive && response_may_keep(conn);
+    }
+    err = xs_writer_body(writer, &conn->tx.queue, lent, more);
+    if (err != 0) {
+        return err;
+    }
+    if (more) {
+        xs_tx_pushed(conn);
+    } else {
+        response_end(conn, "ok");
+    }
+    return 0;
+}
+
+bool xs_response_full(const struct xs_request *req)
+{
+    return xs_conn_of(req)->tx.full;
+}
+
+void xs_response_flush(struct xs_request *req)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    xs_tx_flush(conn);
+    if (conn->tx.broken) {
+        xs_conn_dirty(conn);
+    }
+}
+
+/* The head has left: end so that the client can tell. */
+static void response_fail_late(struct xs_conn *conn)
+{
+    enum xs_framing framing = conn->tx.writer.framing;
+
+    xs_request_end(conn, "failed");
+    conn->tx.full = false;
+    xs_conn_shut(conn, framing == XS_FRAMING_CLOSE ? XS_CONN_END_RESET
+                                                   : XS_CONN_END_LINGER);
+    xs_conn_dirty(conn);
+}
+
+void xs_response_fail(struct xs_request *req)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+    struct xs_writer *writer = &conn->tx.writer;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    if (writer->state == XS_WRITER_BODY) {
+        response_fail_late(conn);
+        return;
+    }
+    writer->keep_alive = conn->req.head.keep_alive && response_may_keep(conn);
+    if (xs_writer_refuse(writer, &conn->tx.queue, XS_REFUSE_FAILED) != 0) {
+        conn->tx.broken = true;
+    }
+    response_end(conn, "failed");
+}
