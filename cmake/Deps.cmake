@@ -7,7 +7,8 @@
 # Each is looked for in this order: an installed one (CMake package, then
 # pkg-config); the source folder that FETCHCONTENT_SOURCE_DIR_<NAME> names;
 # .cache/<name> in the checkout, where tools/setup.sh puts it; upstream's
-# release, fetched by hash. docs/decisions.md says why.
+# release, fetched by hash; tools/<name>.sh, which gets it in another way.
+# docs/decisions.md says why.
 
 include(FetchContent)
 if(POLICY CMP0135)
@@ -33,25 +34,48 @@ macro(deps_pkg_config prefix spec)
   endif()
 endmacro()
 
+# Download upstream's release to `archive`, or set `problem`. Here and not in
+# FetchContent, whose failures take a page.
+macro(deps_download url sha256)
+  message(STATUS "Fetching ${url}")
+  file(DOWNLOAD ${url} ${archive} STATUS problem TLS_VERIFY ON
+    INACTIVITY_TIMEOUT 15 TIMEOUT 120)
+  list(POP_FRONT problem code)
+  if(code EQUAL 0)
+    file(SHA256 ${archive} actual)
+    string(COMPARE NOTEQUAL ${actual} ${sha256} code)
+    set(problem "its hash is ${actual}")
+  endif()
+  if(code)
+    file(REMOVE ${archive})
+  else()
+    set(problem "")
+  endif()
+endmacro()
+
 # Set <name>_SOURCE_DIR to the sources of `name`.
 macro(deps_sources name version url sha256)
   string(TOUPPER ${name} upper)
-  if(NOT FETCHCONTENT_SOURCE_DIR_${upper}
-     AND EXISTS ${PROJECT_SOURCE_DIR}/.cache/${name})
-    set(FETCHCONTENT_SOURCE_DIR_${upper} ${PROJECT_SOURCE_DIR}/.cache/${name})
-  endif()
-  set(archive ${CMAKE_BINARY_DIR}/${name}-${version}.tar.gz)
-  if(NOT FETCHCONTENT_SOURCE_DIR_${upper} AND NOT EXISTS ${archive})
-    # Here and not in FetchContent, whose failures take a page.
-    message(STATUS "Fetching ${url}")
-    file(DOWNLOAD ${url} ${archive} STATUS status TLS_VERIFY ON
-      INACTIVITY_TIMEOUT 15 TIMEOUT 120)
-    list(POP_FRONT status code)
-    if(NOT code EQUAL 0)
-      file(REMOVE ${archive})
+  set(source_dir FETCHCONTENT_SOURCE_DIR_${upper})
+  foreach(cache ${PROJECT_SOURCE_DIR}/.cache ${CMAKE_BINARY_DIR}/deps)
+    if(NOT ${source_dir} AND EXISTS ${cache}/${name})
+      set(${source_dir} ${cache}/${name})
+    endif()
+  endforeach()
+  set(archive ${CMAKE_BINARY_DIR}/deps/${name}-${version}.tar.gz)
+  if(NOT ${source_dir} AND NOT EXISTS ${archive})
+    deps_download(${url} ${sha256})
+    set(script ${PROJECT_SOURCE_DIR}/tools/${name}.sh)
+    if(problem AND EXISTS ${script} AND Python_EXECUTABLE)
+      message(STATUS "That failed (${problem}): running ${script}")
+      set(${source_dir} ${CMAKE_BINARY_DIR}/deps/${name})
+      execute_process(RESULT_VARIABLE problem
+        COMMAND ${script} ${Python_EXECUTABLE} ${${source_dir}})
+    endif()
+    if(problem)
       message(FATAL_ERROR "${name} is not installed and ${url} cannot be "
-        "fetched (${status}): run tools/setup.sh, or install ${name}, or set "
-        "FETCHCONTENT_SOURCE_DIR_${upper} to its sources.")
+        "fetched (${problem}): run tools/setup.sh, or install ${name}, or "
+        "set ${source_dir} to its sources.")
     endif()
   endif()
   # SOURCE_SUBDIR: we name the files to build, not its CMakeLists.txt.
@@ -81,7 +105,8 @@ if(NOT TARGET xsgi::llhttp)
     PATHS ${llhttp_SOURCE_DIR} PATH_SUFFIXES src lib)
   file(STRINGS ${XSGI_LLHTTP_H}/llhttp.h version
     REGEX "define LLHTTP_VERSION_M(AJOR|INOR) ")
-  string(REGEX REPLACE "[^0-9]*([0-9]+)[^0-9]*" "\\1." version "${version}")
+  string(REGEX MATCHALL "[0-9]+" version "${version}")
+  list(JOIN version "." version)
   if(version VERSION_LESS 9.3)
     message(FATAL_ERROR
       "${llhttp_SOURCE_DIR} has llhttp ${version}: it must be 9.3 or newer.")

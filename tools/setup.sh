@@ -149,13 +149,7 @@ install_requirements() {
 get_llhttp() {
     has_llhttp && return
     say "getting the sources of llhttp 9.4.3 into .cache/llhttp"
-    rm -rf .cache/download
-    quietly "$venv/bin/python" -m pip download -q --no-deps \
-        --no-binary httptools --require-hashes -r tools/llhttp.txt \
-        -d .cache/download
-    tar -xzf .cache/download/httptools-*.tar.gz -C .cache/download
-    mv .cache/download/httptools-*/vendor/llhttp .cache/llhttp
-    rm -rf .cache/download
+    quietly tools/llhttp.sh "$venv/bin/python" .cache/llhttp
 }
 
 case $level in
