@@ -44,8 +44,11 @@ static enum xs_refusal fault_in_head(const struct xs_fault *fault)
                                                              : XS_REFUSE_LENGTH;
         case HPE_INVALID_TRANSFER_ENCODING:
             return XS_REFUSE_FRAMING;
+        case HPE_INVALID_CONSTANT:
+        case HPE_INVALID_VERSION:
+            return XS_REFUSE_SYNTAX;
         default:
-            return fault->has_field ? XS_REFUSE_FIELD : XS_REFUSE_SYNTAX;
+            return XS_REFUSE_FIELD;
     }
 }
 

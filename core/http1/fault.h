@@ -15,7 +15,6 @@ struct xs_fault {
     bool in_head;          /* else in a chunked body */
     bool has_target;       /* the target has begun */
     bool has_version;      /* the version has begun */
-    bool has_field;        /* a header field has begun */
     struct xs_slice bytes; /* of the message up to where llhttp stopped, that
                             * byte too; only while the target has not begun */
 };

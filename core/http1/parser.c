@@ -49,37 +49,14 @@ static void slice_extend(struct xs_slice *slice, const uint8_t *at, size_t len)
     slice->len = (size_t)(at - slice->data) + len;
 }
 
-/* The request line up to the target: a known method of HTTP, one space.
- * llhttp takes any number of spaces, and the methods of its other protocols.
- * CONNECT asks for a tunnel, which an origin server must not open. */
-static enum xs_refusal parser_method(struct xs_parser *parser,
-                                     const uint8_t *target)
-{
-    struct xs_slice *method = &parser->head.method;
-    unsigned known = parser->ll.method;
-
-    method->len = (size_t)(target - method->data) - 1;
-    if (method->len == 0 || target[-2] == ' ') {
-        return XS_REFUSE_SYNTAX;
-    }
-    if (known == HTTP_CONNECT || (known >= HTTP_PRI && known <= HTTP_FLUSH)) {
-        return XS_REFUSE_METHOD;
-    }
-    return XS_REFUSE_NOT;
-}
-
 static int on_url(llhttp_t *ll, const char *at, size_t len)
 {
     struct xs_parser *parser = parser_of(ll);
     struct xs_head *head = &parser->head;
     const uint8_t *begin = (const uint8_t *)at;
-    enum xs_refusal why;
 
     if (head->target.data == NULL) {
-        why = parser_method(parser, begin);
-        if (why != XS_REFUSE_NOT) {
-            return parser_fail(parser, why);
-        }
+        head->method.len = (size_t)(begin - head->method.data) - 1;
     }
     slice_extend(&head->target, begin, len);
     if ((size_t)(begin + len - head->method.data) >
@@ -89,30 +66,50 @@ static int on_url(llhttp_t *ll, const char *at, size_t len)
     return CB_OK;
 }
 
-/* " HTTP/" and no more lies between target and version. The first digit may
- * come alone; the rules look at both. */
+/* The request line, of which `version` begins the last part. llhttp takes any
+ * number of spaces, and also the methods and versions of other protocols. The
+ * digits are for the rules to look at. */
+static enum xs_refusal parser_line(const struct xs_parser *parser,
+                                   const uint8_t *version)
+{
+    const struct xs_head *head = &parser->head;
+    struct xs_slice method = head->method;
+    const uint8_t *target_end = head->target.data + head->target.len;
+    unsigned known = parser->ll.method;
+
+    if (method.len == 0 || method.data[method.len - 1] == ' ') {
+        return XS_REFUSE_SYNTAX;
+    }
+    if (known == HTTP_PRI || memcmp(version - 5, "HTTP/", 5) != 0) {
+        return XS_REFUSE_VERSION; /* HTTP/2's preface, RTSP, ICE */
+    }
+    if (version - 6 != target_end) {
+        return XS_REFUSE_SYNTAX;
+    }
+    /* CONNECT asks for a tunnel, which an origin server must not open; from
+     * PRI on the methods are not of HTTP/1, but for QUERY. */
+    if (known == HTTP_CONNECT || (known > HTTP_PRI && known <= HTTP_FLUSH)) {
+        return XS_REFUSE_METHOD;
+    }
+    if ((size_t)(version + sizeof "1.1" - 1 - method.data) >
+        parser->limits->request_line_max) {
+        return XS_REFUSE_LINE_SIZE;
+    }
+    return XS_REFUSE_NOT;
+}
+
 static int on_version(llhttp_t *ll, const char *at, size_t len)
 {
     struct xs_parser *parser = parser_of(ll);
-    const struct xs_head *head = &parser->head;
-    const uint8_t *begin = (const uint8_t *)at;
-    const uint8_t *target_end = head->target.data + head->target.len;
+    enum xs_refusal why;
 
+    (void)len;
     if (parser->has_version) {
         return CB_OK;
     }
     parser->has_version = true;
-    if (memcmp(begin - 5, "HTTP/", 5) != 0) {
-        return parser_fail(parser, XS_REFUSE_VERSION);
-    }
-    if (begin - 6 != target_end) {
-        return parser_fail(parser, XS_REFUSE_SYNTAX);
-    }
-    if ((size_t)(begin + len - head->method.data) >
-        parser->limits->request_line_max) {
-        return parser_fail(parser, XS_REFUSE_LINE_SIZE);
-    }
-    return CB_OK;
+    why = parser_line(parser, (const uint8_t *)at);
+    return why == XS_REFUSE_NOT ? CB_OK : parser_fail(parser, why);
 }
 
 static int on_header_field(llhttp_t *ll, const char *at, size_t len)
@@ -174,8 +171,6 @@ static int on_headers_complete(llhttp_t *ll)
         .has_length = (ll->flags & F_CONTENT_LENGTH) != 0,
         .has_coding = (ll->flags & F_TRANSFER_ENCODING) != 0,
         .is_chunked = (ll->flags & F_CHUNKED) != 0,
-        .close = (ll->flags & F_CONNECTION_CLOSE) != 0,
-        .keep_alive = (ll->flags & F_CONNECTION_KEEP_ALIVE) != 0,
     };
     enum xs_refusal why;
 
@@ -345,7 +340,7 @@ static enum xs_parse parser_skip(struct xs_parser *parser, const uint8_t *data,
     if (i == len) {
         return XS_PARSE_MORE;
     }
-    if (parser->empty % 2 != 0) {
+    if (parser->empty % 2 != 0 || data[i] == '\n') {
         return parser_refuse(parser, XS_REFUSE_SYNTAX);
     }
     return XS_PARSE_HEAD;
@@ -362,7 +357,6 @@ static enum xs_refusal parser_fault(const struct xs_parser *parser, int err,
         .in_head = parser->state == XS_PARSER_HEAD,
         .has_target = head->target.data != NULL,
         .has_version = parser->has_version,
-        .has_field = head->field_count > 0,
     };
 
     if (fault.in_head && !fault.has_target) {
@@ -370,6 +364,14 @@ static enum xs_refusal parser_fault(const struct xs_parser *parser, int err,
                                   (size_t)(end - head->method.data) + 1);
     }
     return xs_fault_refusal(&fault);
+}
+
+/* A line has ended, at `end`, without a version: nothing may be coming that
+ * llhttp could complain about. */
+static bool parser_is_http09(const struct xs_parser *parser, const uint8_t *end)
+{
+    return !parser->has_version && parser->head.target.data != NULL &&
+           end[-1] == '\n';
 }
 
 /* Let llhttp read, up to the next end or fault. */
@@ -395,7 +397,9 @@ static enum xs_parse parser_run(struct xs_parser *parser, uint8_t *data,
         return XS_PARSE_HEAD;
     }
     if (parser->state == XS_PARSER_HEAD) {
-        return XS_PARSE_MORE;
+        return parser_is_http09(parser, end)
+                   ? parser_refuse(parser, XS_REFUSE_SYNTAX)
+                   : XS_PARSE_MORE;
     }
     if (!parser_extra_is_legal(parser, end)) {
         return parser_refuse(parser, (parser->ll.flags & F_TRAILING) != 0

@@ -12,6 +12,8 @@ struct rules_fields {
     unsigned codings;
     unsigned expects;
     bool expect_known; /* every Expect is "100-continue" */
+    bool close;        /* a Connection field has the option "close" */
+    bool keep_alive;   /* likewise */
 };
 
 /* llhttp leaves blanks at the end of a value. */
@@ -22,6 +24,16 @@ static void field_trim(struct xs_field *field)
     while (value->len > 0 && (value->data[value->len - 1] == ' ' ||
                               value->data[value->len - 1] == '\t')) {
         value->len--;
+    }
+}
+
+static void scan_connection(struct rules_fields *found, struct xs_slice value)
+{
+    struct xs_slice option;
+
+    while (xs_slice_list_next(&value, &option)) {
+        found->close |= xs_slice_eq_lower(option, XS_LIT("close"));
+        found->keep_alive |= xs_slice_eq_lower(option, XS_LIT("keep-alive"));
     }
 }
 
@@ -46,6 +58,11 @@ static struct rules_fields rules_scan(const struct xs_head *head)
                     found.expects++;
                     found.expect_known &=
                         xs_slice_eq_lower(field->value, XS_LIT("100-continue"));
+                }
+                break;
+            case 10:
+                if (xs_slice_eq_lower(field->name, XS_LIT("connection"))) {
+                    scan_connection(&found, field->value);
                 }
                 break;
             case 17:
@@ -200,7 +217,7 @@ enum xs_refusal xs_rules_apply(struct xs_head *head,
         return why;
     }
     /* RFC 9112 9.3: "close" wins, whatever else is said. */
-    head->keep_alive = !seen->close && (head->minor > 0 || seen->keep_alive);
+    head->keep_alive = !found.close && (head->minor > 0 || found.keep_alive);
     head->is_head = xs_slice_eq(head->method, XS_LIT("HEAD"));
     return rules_expect(head, &found);
 }

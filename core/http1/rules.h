@@ -23,8 +23,6 @@ struct xs_rules_seen {
     bool has_length; /* one legal Content-Length */
     bool has_coding; /* a Transfer-Encoding */
     bool is_chunked; /* whose last coding is "chunked" */
-    bool close;      /* Connection: close */
-    bool keep_alive; /* Connection: keep-alive */
 };
 
 /* `head` has method, target and fields; trim the values and fill in the rest. In an absolute-form
