@@ -82,7 +82,7 @@ def test_a_tree_in_order_has_no_fault(tmp_path):
         (
             "layer",
             "tests/unit/test_a.c",
-            "/* test_a.c - a. */\n# include <uv.h>\n",
+            "/* test_a.c - a. */\n# include <Python.h>\n",
         ),
     ],
 )
