@@ -112,6 +112,8 @@ static void on_closed(uv_handle_t *handle)
     uv_poll_t *poll = (uv_poll_t *)handle;
     struct xs_uv_fd *self = xs_container_of(poll, struct xs_uv_fd, poll);
 
+    XS_ASSERT(self->uv->closing > 0);
+    self->uv->closing--;
     xs_mem_free(&self->uv->mem, self->block);
 }
 
@@ -124,6 +126,6 @@ void xs_uv_fd_close(struct xs_uv_fd *self)
     self->wanted = 0;
     xs_list_remove(&self->link);
     uv_close((uv_handle_t *)&self->poll, on_closed);
-    uv->closing = true;
+    uv->closing++;
     xs_uv_changed(uv);
 }

@@ -18,15 +18,22 @@ struct xs_uv *xs_uv_of_drive(struct xs_drive *drive)
     return xs_container_of(drive, struct xs_uv, drive);
 }
 
+/* The first callback after the wait does this, or the end of the wait. */
+static void loop_woke(struct xs_uv *uv)
+{
+    if (!uv->blocked) {
+        return;
+    }
+    uv->blocked = false;
+    if (uv->drive.wake != NULL) {
+        uv->drive.wake(uv->drive.user);
+    }
+}
+
 void xs_uv_enter(struct xs_uv *uv)
 {
     XS_ASSERT(!uv->inside);
-    if (uv->blocked) {
-        uv->blocked = false;
-        if (uv->drive.wake != NULL) {
-            uv->drive.wake(uv->drive.user);
-        }
-    }
+    loop_woke(uv);
     uv->inside = true;
     uv->now_ns = 0;
 }
@@ -153,29 +160,25 @@ static void loop_set_timer(struct xs_uv *uv, uint64_t at_ns)
     XS_ASSERT(err == 0);
 }
 
-/* One poll, which waits until `until_ns` at most; 0: not at all. */
+/* One poll, which waits until `until_ns` at most; 0: not at all. libuv does
+ * not wait while it has something to close. (uv_backend_timeout cannot be
+ * asked: it says 0, too, when descriptors are new to the poll.) */
 static void loop_poll(struct xs_uv *uv, uint64_t until_ns)
 {
     loop_run_alarm(uv);
     loop_run_defer(uv);
     xs_uv_fd_apply(uv);
-    uv->closing = false;
-    if (uv->deferred || until_ns == 0) {
+    if (until_ns == 0 || uv->deferred || uv->closing != 0) {
         (void)uv_run(&uv->loop, UV_RUN_NOWAIT);
     } else {
         uv_update_time(&uv->loop);
         loop_set_timer(uv, until_ns < uv->alarm_ns ? until_ns : uv->alarm_ns);
-        if (uv_backend_timeout(&uv->loop) != 0) {
-            uv->blocked = true;
-            if (uv->drive.block != NULL) {
-                uv->drive.block(uv->drive.user);
-            }
+        uv->blocked = true;
+        if (uv->drive.block != NULL) {
+            uv->drive.block(uv->drive.user);
         }
         (void)uv_run(&uv->loop, UV_RUN_ONCE);
-    }
-    if (uv->blocked) {
-        xs_uv_enter(uv);
-        xs_uv_leave(uv);
+        loop_woke(uv);
     }
     loop_run_defer(uv);
 }
@@ -183,7 +186,7 @@ static void loop_poll(struct xs_uv *uv, uint64_t until_ns)
 /* Something waits for another poll. */
 static bool loop_is_stale(const struct xs_uv *uv)
 {
-    return uv->deferred || uv->closing || !xs_list_empty(&uv->changed);
+    return uv->deferred || uv->closing != 0 || !xs_list_empty(&uv->changed);
 }
 
 static int loop_run(struct xs_drive *drive, uint64_t timeout_ns)

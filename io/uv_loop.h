@@ -50,7 +50,7 @@ struct xs_uv {
     /* Written by uv_fd.c. */
     struct xs_list changed; /* xs_uv_fd.link: wanted is not armed */
     unsigned open;          /* descriptors being polled, or about to be */
-    bool closing;           /* libuv still has memory of closed ones */
+    unsigned closing;       /* closed ones whose memory libuv still has */
 
     /* Written only by uv_loop.c. */
     uint64_t now_ns;   /* of the present callback; 0: not asked for yet */
