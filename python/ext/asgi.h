@@ -2,11 +2,15 @@
  *
  *     asgi_gateway.c   the contract of core/gateway.h
  *     asgi_scope.c     a request head becomes a scope
- *     asgi_task.c      the application's coroutine runs in an asyncio.Task
+ *     asgi_headers.c   its header fields
+ *     asgi_task.c      a request gets an asyncio.Task
+ *     asgi_runner.c    the coroutine that the task runs
+ *     asgi_report.c    what the log says of how it ended
  *     asgi_request.c   what `receive` and `send` are bound to
  *     asgi_await.c     the coroutine that each call of them returns
  *     asgi_receive.c   what a step of `receive()` does
  *     asgi_send.c      what a step of `send(message)` does
+ *     asgi_types.c     what the module holds of all this
  *
  * Everything here is called on the loop's thread with the GIL held. */
 
@@ -18,37 +22,34 @@
 #include "python/ext/python.h"
 
 /* The strings that messages and scopes are made of. */
-#define ASGI_STRINGS(X)                               \
-    X(type, "type")                                   \
-    X(asgi, "asgi")                                   \
-    X(version, "version")                             \
-    X(spec_version, "spec_version")                   \
-    X(http, "http")                                   \
-    X(https, "https")                                 \
-    X(http_version, "http_version")                   \
-    X(server, "server")                               \
-    X(client, "client")                               \
-    X(scheme, "scheme")                               \
-    X(method, "method")                               \
-    X(root_path, "root_path")                         \
-    X(path, "path")                                   \
-    X(raw_path, "raw_path")                           \
-    X(query_string, "query_string")                   \
-    X(headers, "headers")                             \
-    X(state, "state")                                 \
-    X(extensions, "extensions")                       \
-    X(body, "body")                                   \
-    X(more_body, "more_body")                         \
-    X(status, "status")                               \
-    X(http_request, "http.request")                   \
-    X(http_disconnect, "http.disconnect")             \
-    X(throw_, "throw")                                \
-    X(close, "close")                                 \
-    X(done, "done")                                   \
-    X(set_result, "set_result")                       \
-    X(cancel, "cancel")                               \
-    X(send, "send")                                   \
-    X(receive, "receive")
+#define ASGI_STRINGS(X)                   \
+    X(type, "type")                       \
+    X(asgi, "asgi")                       \
+    X(version, "version")                 \
+    X(spec_version, "spec_version")       \
+    X(http, "http")                       \
+    X(http_version, "http_version")       \
+    X(server, "server")                   \
+    X(client, "client")                   \
+    X(scheme, "scheme")                   \
+    X(method, "method")                   \
+    X(root_path, "root_path")             \
+    X(path, "path")                       \
+    X(raw_path, "raw_path")               \
+    X(query_string, "query_string")       \
+    X(headers, "headers")                 \
+    X(state, "state")                     \
+    X(extensions, "extensions")           \
+    X(body, "body")                       \
+    X(more_body, "more_body")             \
+    X(status, "status")                   \
+    X(http_request, "http.request")       \
+    X(http_disconnect, "http.disconnect") \
+    X(throw_, "throw")                    \
+    X(close, "close")                     \
+    X(done, "done")                       \
+    X(set_result, "set_result")           \
+    X(cancel, "cancel")
 
 /* Spare objects of one type, kept for the next request. */
 #define ASGI_SPARE_MAX 64u
@@ -56,6 +57,7 @@
 struct asgi_spare {
     PyObject *objects[ASGI_SPARE_MAX]; /* owned memory, not live objects */
     unsigned count;
+    bool closed; /* the module is going: keep none */
 };
 
 /* The part of the module's state that is ours. Zeroed until ext_init_asgi. */
@@ -74,13 +76,24 @@ struct ext_asgi {
     } str; /* owned, interned */
 };
 
-/* For the module's m_traverse and m_clear. Accept a zeroed struct. */
+/* Make the types, and the module's attribute ClientDisconnected. */
+int ext_asgi_init(struct ext_asgi *asgi, PyObject *module);
+
+/* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
 int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg);
 void ext_asgi_clear(struct ext_asgi *asgi);
+void ext_asgi_fini(struct ext_asgi *asgi);
 
 /* A gateway for `app` on `loop`; owned by the caller until ext_asgi_free.
+ * `config` is an object with attributes, or a dict; what it lacks or has as
+ * None has its default:
+ *
+ *     root_path   str: the path below which the application is mounted
+ *     state       dict: the lifespan's, a copy of it is in each scope
+ *     task_mode   "auto", "eager", "task": see asgi_task.c
+ *
  * NULL with an exception set. */
-struct xs_gateway *ext_asgi_new(struct ext_state *state, PyObject *app,
+struct xs_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
                                 PyObject *loop, PyObject *config);
 
 /* No request is at the gateway any more. Tasks that still run are on their

@@ -1,0 +1,246 @@
+/* asgi_parts.h - what the parts of the ASGI gateway share.
+ *
+ * One request of an application is three kinds of object:
+ *
+ *     runner ──▶ the application's coroutine ──▶ await ──▶ request ──▶ core
+ *     (task)     (app(scope, receive, send))    (one per call of
+ *                                                receive and send)
+ *
+ * A request runs from on_request until the application has returned. Within
+ * that it is answerable until its response has ended or the client has gone;
+ * `req` is NULL afterwards, so what the application kept may be called for
+ * ever and never reaches the core again. */
+
+#ifndef XS_EXT_ASGI_PARTS_H
+#define XS_EXT_ASGI_PARTS_H
+
+#include "core/base/list.h"
+#include "core/gateway.h"
+#include "python/ext/asgi.h"
+#include "python/ext/python.h"
+
+/* How far the application is with its response. */
+enum asgi_response {
+    ASGI_RESPONSE_NONE,    /* nothing said */
+    ASGI_RESPONSE_STARTED, /* http.response.start was taken */
+    ASGI_RESPONSE_BODY,    /* a body that goes on was taken */
+    ASGI_RESPONSE_ENDED,   /* complete, or failed */
+};
+
+/* Header names seen lately, by their spelling: a bytes object each. */
+#define ASGI_NAMES 256u
+#define ASGI_NAME_MAX 31u
+
+struct asgi_name {
+    PyObject *bytes; /* owned: in lower case; NULL: empty entry */
+    uint8_t len;
+    uint8_t spelling[ASGI_NAME_MAX];
+};
+
+struct asgi_gateway {
+    struct xs_gateway base;
+
+    /* Fixed by ext_asgi_new. */
+    struct ext_asgi *asgi;   /* borrowed: the module outlives its servers */
+    PyObject *app;           /* owned */
+    PyObject *loop;          /* owned */
+    PyObject *create_future; /* owned: bound to `loop` */
+    PyObject *logger;        /* owned */
+    unsigned long thread;    /* the loop's */
+
+    /* Fixed by asgi_task_init. */
+    struct {
+        PyObject *start;    /* owned: asyncio.Task or loop.create_task */
+        PyObject *keywords; /* owned: of the former; NULL for the latter */
+    } task;
+
+    /* Written only by asgi_scope.c. */
+    struct {
+        PyObject *model;     /* owned: a scope with the commonest values */
+        PyObject *versions;  /* owned: scope["asgi"] */
+        PyObject *state;     /* owned: the lifespan's; NULL: none */
+        PyObject *root_path; /* owned: str */
+        PyObject *root_raw;  /* owned: bytes */
+        PyObject *server;    /* owned: the model's (host, port) */
+        PyObject *methods;   /* owned: tuple of str, see asgi_scope.c */
+        PyObject *http_1_0;  /* owned: str */
+        struct asgi_name names[ASGI_NAMES];
+    } scope;
+
+    struct xs_list requests; /* asgi_request.link; each holds a reference */
+    size_t running;          /* their number */
+};
+
+struct asgi_request {
+    PyObject_HEAD
+
+        struct ext_asgi *asgi;    /* borrowed: as long as our type lives */
+    struct asgi_gateway *gateway; /* borrowed while it runs, then NULL */
+    struct xs_request *req;       /* borrowed while answerable, then NULL */
+    struct xs_list link;          /* asgi_gateway.requests */
+    PyObject *scope;              /* owned while it runs */
+    PyObject *task;               /* owned while it runs */
+
+    /* Whom to wake. */
+    struct xs_list receivers; /* asgi_await.link */
+    struct xs_list senders;   /* asgi_await.link */
+
+    enum asgi_response response; /* written by asgi_send.c */
+    bool body_taken;             /* written by asgi_receive.c */
+    bool at_eof;                 /* on_eof came */
+    bool gone;                   /* on_abort came, for the reason `why` */
+    enum xs_abort why;
+};
+
+enum asgi_await_state {
+    ASGI_AWAIT_NEW,     /* not stepped yet */
+    ASGI_AWAIT_WAITING, /* for its future, or for the step after it */
+    ASGI_AWAIT_DONE,    /* returned or raised */
+};
+
+/* What one call of `receive()` or `send(message)` gave. */
+struct asgi_await {
+    PyObject_HEAD
+
+        struct asgi_request *request; /* owned */
+    PyObject *message;                /* owned; NULL: this is a receive() */
+    PyObject *future;                 /* owned while WAITING */
+    PyObject *waiter;                 /* owned while WAITING: its iterator */
+    struct xs_list link;              /* a list of the request, until woken */
+    enum asgi_await_state state;
+    bool stepping; /* a step is on the stack */
+    bool queued;   /* the message has been taken: nothing but to wait */
+};
+
+/* asgi_request.c */
+
+int asgi_request_init_type(PyObject *module, struct ext_asgi *asgi);
+
+/* A new request of `gateway`, running, answerable through `req`. The gateway's
+ * list has a reference of its own. NULL with an exception set. */
+struct asgi_request *asgi_request_new(struct asgi_gateway *gateway,
+                                      struct xs_request *req);
+
+/* New bound methods. NULL with an exception set. */
+PyObject *asgi_request_receive(struct asgi_request *request);
+PyObject *asgi_request_send(struct asgi_request *request);
+
+/* The application has returned, or never will: an unfinished response fails,
+ * and the gateway forgets the request. May be called again. */
+void asgi_request_finish(struct asgi_request *request);
+
+/* The response is over: the core's request is not ours any more. */
+void asgi_request_detach(struct asgi_request *request);
+
+/* Let everybody in `waiters`, a list of the request, look again. */
+void asgi_request_wake(struct asgi_request *request, struct xs_list *waiters);
+
+/* Raise xsgi.ClientDisconnected with the reason. Always returns -1. */
+int asgi_request_raise_gone(const struct asgi_request *request);
+
+/* asgi_await.c */
+
+int asgi_await_init_type(PyObject *module, struct ext_asgi *asgi);
+
+/* A new coroutine for `receive()` (`message` NULL) or `send(message)`. */
+PyObject *asgi_await_new(struct asgi_request *request, PyObject *message);
+
+/* Raise what throw(type[, value[, traceback]]) was given. */
+void asgi_throw(PyObject *const *args, Py_ssize_t count);
+
+/* asgi_receive.c, asgi_send.c: go as far as it goes.
+ *
+ *   PYGEN_RETURN  done; `*result` is a new reference
+ *   PYGEN_NEXT    to be called again when the request wakes its receivers or
+ *                 senders
+ *   PYGEN_ERROR   an exception is set */
+PySendResult asgi_receive_step(struct asgi_await *await, PyObject **result);
+PySendResult asgi_send_step(struct asgi_await *await, PyObject **result);
+
+/* asgi_gateway.c */
+
+/* An option of the server's: a new reference; None if it is not set. NULL with
+ * an exception set. */
+PyObject *asgi_option(PyObject *config, const char *name);
+
+/* asgi_scope.c */
+
+int asgi_scope_init(struct asgi_gateway *gateway, PyObject *config);
+void asgi_scope_fini(struct asgi_gateway *gateway);
+
+/* The scope of `req`, a new dict. NULL with an exception set. */
+PyObject *asgi_scope_new(struct asgi_gateway *gateway, struct xs_request *req);
+
+/* asgi_headers.c */
+
+/* scope["headers"], a new list. NULL with an exception set. */
+PyObject *asgi_headers_new(struct asgi_gateway *gateway,
+                           const struct xs_head *head);
+
+/* asgi_runner.c */
+
+int asgi_runner_init_type(PyObject *module, struct ext_asgi *asgi);
+
+/* A new coroutine that runs the application for `request`, whose scope is set,
+ * and finishes it. */
+PyObject *asgi_runner_new(struct asgi_request *request);
+
+/* asgi_task.c */
+
+int asgi_task_init(struct asgi_gateway *gateway, PyObject *config);
+void asgi_task_fini(struct asgi_gateway *gateway);
+
+/* Run the application for `request` in a task of its own. -1 with an exception
+ * set: it has not begun. */
+int asgi_task_start(struct asgi_request *request);
+
+/* asgi_report.c: what the log says. */
+
+/* What is raised, cleared: a new reference, with its traceback. */
+PyObject *asgi_raised_take(void);
+
+/* The application raised: take what is raised. */
+void asgi_report_raised(struct asgi_request *request);
+
+/* It returned before its response was complete. */
+void asgi_report_incomplete(struct asgi_request *request);
+
+/* Spare objects. */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ASGI_SPARE_KEEP 0u /* let the sanitizer see every use after free */
+#else
+#define ASGI_SPARE_KEEP ASGI_SPARE_MAX
+#endif
+
+/* An object of `type`, untracked, its own fields not set. NULL with an
+ * exception set. */
+static inline PyObject *asgi_spare_take(struct asgi_spare *spare,
+                                        PyTypeObject *type)
+{
+    if (spare->closed) {
+        PyErr_SetString(PyExc_RuntimeError, "the interpreter is going");
+        return NULL;
+    }
+    if (spare->count > 0) {
+        spare->count--;
+        return PyObject_Init(spare->objects[spare->count], type);
+    }
+    return PyObject_GC_New(PyObject, type);
+}
+
+/* For tp_dealloc: `object` is untracked and holds nothing. */
+static inline void asgi_spare_give(struct asgi_spare *spare, PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    if (spare->count < ASGI_SPARE_KEEP && !spare->closed) {
+        spare->objects[spare->count] = object;
+        spare->count++;
+    } else {
+        PyObject_GC_Del(object);
+    }
+    Py_DECREF(type);
+}
+
+#endif

@@ -1,0 +1,437 @@
+/* asgi_send.c - what a step of `send(message)` does.
+ *
+ *     NONE ──http.response.start──▶ STARTED ──http.response.body──▶ BODY
+ *                                      │                           │   │
+ *                                      └──── more_body false ──────┴──▶ ENDED
+ *
+ * Back-pressure: a message is queued first; if the queue is then over its high
+ * mark, the call waits until it has drained. If it is over the mark already
+ * (somebody else waits), the call waits before it queues. The last message of
+ * a response never waits for its own bytes.
+ *
+ * Who is wrong: the application about types (TypeError), values (ValueError)
+ * or the order (RuntimeError); the client that went gives ClientDisconnected.
+ * Reading a message may run code of the application's (iterators, buffers),
+ * so `req` is looked at again before each use. */
+
+#include "core/base/base.h"
+#include "core/base/error.h"
+#include "core/base/limits.h"
+#include "python/ext/asgi_parts.h"
+
+#define SEND_START "http.response.start"
+#define SEND_BODY "http.response.body"
+
+static bool type_is(PyObject *type, const char *text, size_t len)
+{
+    return PyUnicode_Check(type) && PyUnicode_IS_ASCII(type) &&
+           PyUnicode_GET_LENGTH(type) == (Py_ssize_t)len &&
+           memcmp(PyUnicode_DATA(type), text, len) == 0;
+}
+
+#define TYPE_IS(type, literal) type_is(type, literal, sizeof(literal) - 1)
+
+/* Who still may answer? -1 with the reason raised. */
+static int send_live(struct asgi_request *request)
+{
+    if (request->req != NULL) {
+        return 0;
+    }
+    if (request->response != ASGI_RESPONSE_ENDED) {
+        return asgi_request_raise_gone(request);
+    }
+    PyErr_SetString(PyExc_RuntimeError,
+                    "ASGI: the response has ended: nothing may be sent after "
+                    "http.response.body without more_body");
+    return -1;
+}
+
+/* The core could not go on: the response is over. */
+static void send_failed(struct asgi_request *request)
+{
+    xs_response_fail(request->req);
+    request->response = ASGI_RESPONSE_ENDED;
+    asgi_request_detach(request);
+}
+
+/* ---- http.response.start ---- */
+
+/* `object` as a slice, valid while `*keep`, a new reference, lives. */
+static int field_slice(PyObject *object, struct xs_slice *out, PyObject **keep)
+{
+    PyObject *bytes;
+
+    if (PyBytes_CheckExact(object)) {
+        Py_INCREF(object);
+        bytes = object;
+    } else if (PyObject_CheckBuffer(object)) {
+        bytes = PyBytes_FromObject(object);
+        if (bytes == NULL) {
+            return -1;
+        }
+    } else {
+        PyErr_Format(PyExc_TypeError,
+                     SEND_START
+                     ": header names and values must be bytes, not %.100s",
+                     Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    *keep = bytes;
+    *out =
+        xs_slice_of(PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
+    return 0;
+}
+
+static int field_error(int err, PyObject *name, PyObject *value)
+{
+    switch (err) {
+        case XS_ENOMEM:
+            PyErr_NoMemory();
+            break;
+        case XS_EINVALID:
+            PyErr_Format(PyExc_ValueError,
+                         SEND_START ": header (%R, %R) is not valid", name,
+                         value);
+            break;
+        default:
+            PyErr_Format(PyExc_RuntimeError, SEND_START ": header (%R, %R): %s",
+                         name, value, xs_error_text(err));
+            break;
+    }
+    return -1;
+}
+
+static int send_field(struct asgi_request *request, PyObject *name,
+                      PyObject *value)
+{
+    struct xs_slice name_bytes;
+    struct xs_slice value_bytes;
+    PyObject *keep[2] = {NULL, NULL};
+    int err = -1;
+
+    if (field_slice(name, &name_bytes, &keep[0]) == 0 &&
+        field_slice(value, &value_bytes, &keep[1]) == 0 &&
+        send_live(request) == 0) {
+        err = xs_response_header(request->req, name_bytes, value_bytes);
+        if (err != 0) {
+            err = field_error(err, keep[0], keep[1]);
+        }
+    }
+    Py_XDECREF(keep[0]);
+    Py_XDECREF(keep[1]);
+    return err;
+}
+
+/* One element of "headers": a pair of any kind. */
+static int send_pair(struct asgi_request *request, PyObject *item)
+{
+    PyObject *pair;
+    PyObject *name;
+    PyObject *value;
+    int err;
+
+    if (PyBytes_Check(item) || PyUnicode_Check(item)) {
+        pair = NULL;
+        PyErr_Clear();
+    } else {
+        pair = PySequence_Fast(item, "");
+    }
+    if (pair == NULL || PySequence_Fast_GET_SIZE(pair) != 2) {
+        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Format(PyExc_TypeError,
+                         SEND_START
+                         ": a header must be a pair of bytes, not %.200R",
+                         item);
+        }
+        Py_XDECREF(pair);
+        return -1;
+    }
+    name = PySequence_Fast_GET_ITEM(pair, 0);
+    value = PySequence_Fast_GET_ITEM(pair, 1);
+    Py_INCREF(name);
+    Py_INCREF(value);
+    err = send_field(request, name, value);
+    Py_DECREF(name);
+    Py_DECREF(value);
+    Py_DECREF(pair);
+    return err;
+}
+
+static int send_fields(struct asgi_request *request, PyObject *headers)
+{
+    PyObject *list = PySequence_Fast(
+        headers, SEND_START ": 'headers' must be an iterable of pairs");
+    Py_ssize_t i;
+    int err = 0;
+
+    if (list == NULL) {
+        return -1;
+    }
+    for (i = 0; err == 0 && i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+
+        Py_INCREF(item);
+        err = send_pair(request, item);
+        Py_DECREF(item);
+    }
+    Py_DECREF(list);
+    return err;
+}
+
+/* The status of `message`; -1 with an exception set. */
+static long start_status(const struct ext_asgi *asgi, PyObject *message)
+{
+    PyObject *status = PyDict_GetItemWithError(message, asgi->str.status);
+    long value;
+
+    if (status == NULL) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_ValueError,
+                            SEND_START ": 'status' is missing");
+        }
+        return -1;
+    }
+    if (!PyLong_Check(status)) {
+        PyErr_Format(PyExc_TypeError,
+                     SEND_START ": 'status' must be an int, not %.100s",
+                     Py_TYPE(status)->tp_name);
+        return -1;
+    }
+    value = PyLong_AsLong(status);
+    if (value < 200 || value > 999) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError,
+                     SEND_START ": 'status' must be from 200 to 999, not %S",
+                     status);
+        return -1;
+    }
+    return value;
+}
+
+static PySendResult send_start(struct asgi_request *request, PyObject *message)
+{
+    const struct ext_asgi *asgi = request->asgi;
+    long status = start_status(asgi, message);
+    PyObject *headers;
+    int err;
+
+    if (status < 0) {
+        return PYGEN_ERROR;
+    }
+    headers = PyDict_GetItemWithError(message, asgi->str.headers);
+    if (headers == NULL && PyErr_Occurred()) {
+        return PYGEN_ERROR;
+    }
+    /* Until it is whole it is not begun: a fault in a header leaves the
+     * application free to start another response, an error page. */
+    err = xs_response_start(request->req, (unsigned)status,
+                            (struct xs_slice){NULL, 0});
+    if (err != 0) {
+        ext_raise(err, SEND_START);
+        return PYGEN_ERROR;
+    }
+    if (headers != NULL) {
+        Py_INCREF(headers);
+        err = send_fields(request, headers);
+        Py_DECREF(headers);
+        if (err != 0) {
+            return PYGEN_ERROR;
+        }
+    }
+    if (send_live(request) < 0) {
+        return PYGEN_ERROR;
+    }
+    request->response = ASGI_RESPONSE_STARTED;
+    return PYGEN_RETURN;
+}
+
+/* ---- http.response.body ---- */
+
+/* The body of `message` as bytes, a new reference; what can change is copied.
+ * NULL with an exception set, or without: there is none. */
+static PyObject *body_bytes(const struct ext_asgi *asgi, PyObject *message)
+{
+    PyObject *body = PyDict_GetItemWithError(message, asgi->str.body);
+    PyObject *bytes;
+
+    if (body == NULL) {
+        return NULL;
+    }
+    if (PyBytes_Check(body)) {
+        Py_INCREF(body);
+        return body;
+    }
+    if (!PyObject_CheckBuffer(body)) {
+        PyErr_Format(PyExc_TypeError,
+                     SEND_BODY ": 'body' must be bytes, not %.100s",
+                     Py_TYPE(body)->tp_name);
+        return NULL;
+    }
+    Py_INCREF(body);
+    bytes = PyBytes_FromObject(body);
+    Py_DECREF(body);
+    return bytes;
+}
+
+/* 1 or 0; -1 with an exception set. */
+static int body_more(const struct ext_asgi *asgi, PyObject *message)
+{
+    PyObject *more = PyDict_GetItemWithError(message, asgi->str.more_body);
+    int truth;
+
+    if (more == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (more == Py_False) {
+        return 0;
+    }
+    Py_INCREF(more);
+    truth = PyObject_IsTrue(more);
+    Py_DECREF(more);
+    return truth;
+}
+
+/* The core has written the bytes, or dropped them. GIL held. */
+static void body_release(void *owner)
+{
+    Py_DECREF((PyObject *)owner);
+}
+
+/* Hand `bytes` (may be NULL) to the core: an XS_E… code. */
+static int body_queue(struct asgi_request *request, PyObject *bytes, bool more)
+{
+    struct xs_lent lent = {{NULL, 0}, NULL, NULL};
+    int err;
+
+    if (bytes != NULL) {
+        lent.bytes = xs_slice_of(PyBytes_AS_STRING(bytes),
+                                 (size_t)PyBytes_GET_SIZE(bytes));
+        if (lent.bytes.len > XS_TX_COPY_MAX) {
+            lent.release = body_release;
+            lent.owner = bytes;
+            Py_INCREF(bytes);
+        }
+    }
+    err = xs_response_body(request->req, &lent, more);
+    if (err != 0 && lent.release != NULL) {
+        Py_DECREF(bytes);
+    }
+    return err;
+}
+
+static PySendResult body_error(struct asgi_request *request, int err)
+{
+    if (err == XS_EGONE) {
+        asgi_request_raise_gone(request);
+        return PYGEN_ERROR;
+    }
+    if (err == XS_ELENGTH) {
+        PyErr_SetString(PyExc_RuntimeError, SEND_BODY
+                        ": the body does not match the "
+                        "Content-Length that was sent");
+    } else {
+        ext_raise(err, SEND_BODY);
+    }
+    send_failed(request);
+    return PYGEN_ERROR;
+}
+
+static PySendResult send_body(struct asgi_await *await)
+{
+    struct asgi_request *request = await->request;
+    PyObject *bytes = body_bytes(request->asgi, await->message);
+    int more;
+    int err;
+
+    if (bytes == NULL && PyErr_Occurred()) {
+        return PYGEN_ERROR;
+    }
+    more = body_more(request->asgi, await->message);
+    if (more < 0 || send_live(request) < 0) {
+        Py_XDECREF(bytes);
+        return PYGEN_ERROR;
+    }
+    err = body_queue(request, bytes, more != 0);
+    Py_XDECREF(bytes);
+    if (err == XS_EAGAIN) {
+        return PYGEN_NEXT; /* somebody else's bytes are over the mark */
+    }
+    if (err != 0) {
+        return body_error(request, err);
+    }
+    if (more == 0) {
+        request->response = ASGI_RESPONSE_ENDED;
+        asgi_request_detach(request);
+        return PYGEN_RETURN;
+    }
+    request->response = ASGI_RESPONSE_BODY;
+    if (xs_response_full(request->req)) {
+        await->queued = true;
+        return PYGEN_NEXT;
+    }
+    return PYGEN_RETURN;
+}
+
+/* ---- the message ---- */
+
+static PySendResult send_unexpected(struct asgi_request *request,
+                                    PyObject *type)
+{
+    static const char *const expected[] = {
+        [ASGI_RESPONSE_NONE] = SEND_START,
+        [ASGI_RESPONSE_STARTED] = SEND_BODY,
+        [ASGI_RESPONSE_BODY] = SEND_BODY,
+        [ASGI_RESPONSE_ENDED] = "nothing more",
+    };
+
+    PyErr_Format(PyExc_RuntimeError, "ASGI: expected %s, but %.200R was sent",
+                 expected[request->response], type);
+    return PYGEN_ERROR;
+}
+
+static PySendResult send_message(struct asgi_await *await)
+{
+    struct asgi_request *request = await->request;
+    PyObject *message = await->message;
+    PyObject *type;
+
+    if (!PyDict_Check(message)) {
+        PyErr_Format(PyExc_TypeError,
+                     "ASGI: a message must be a dict, not %.100s",
+                     Py_TYPE(message)->tp_name);
+        return PYGEN_ERROR;
+    }
+    type = PyDict_GetItemWithError(message, request->asgi->str.type);
+    if (type == NULL) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_ValueError,
+                            "ASGI: a message must have a 'type'");
+        }
+        return PYGEN_ERROR;
+    }
+    if (request->response == ASGI_RESPONSE_NONE) {
+        return TYPE_IS(type, SEND_START) ? send_start(request, message)
+                                         : send_unexpected(request, type);
+    }
+    return TYPE_IS(type, SEND_BODY) ? send_body(await)
+                                    : send_unexpected(request, type);
+}
+
+PySendResult asgi_send_step(struct asgi_await *await, PyObject **result)
+{
+    struct asgi_request *request = await->request;
+    PySendResult step = PYGEN_RETURN;
+
+    if (!await->queued) {
+        step = send_live(request) < 0 ? PYGEN_ERROR : send_message(await);
+    } else if (request->req == NULL &&
+               request->response != ASGI_RESPONSE_ENDED) {
+        asgi_request_raise_gone(request);
+        step = PYGEN_ERROR;
+    }
+    if (step == PYGEN_RETURN) {
+        Py_INCREF(Py_None);
+        *result = Py_None;
+    }
+    return step;
+}
