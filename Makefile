@@ -19,7 +19,7 @@ setup := PYTHON=$(PYTHON) VENV=$(VENV) tools/setup.sh
 sources := core io sim python tests bench examples tools
 
 .DELETE_ON_ERROR:
-.PHONY: help setup build serve test check fmt asan clean
+.PHONY: help setup build serve tidy test asan clang check fmt clean
 
 help:
 	@echo "make setup   install what building and testing needs"
@@ -29,6 +29,7 @@ help:
 	@echo "make check   formatters and linters only"
 	@echo "make fmt     format all C and Python"
 	@echo "make asan    the tests under AddressSanitizer and UBSan"
+	@echo "make clang   build with clang and run clang-tidy"
 	@echo "make clean   remove build/ (also .venv and .cache: git clean -dfX)"
 
 # --- Set-up: again only when what it installs has changed ---
@@ -38,13 +39,14 @@ $(VENV)/ready-to-%: tools/setup.sh tools/llhttp.txt pyproject.toml
 	@touch $@
 
 setup: $(VENV)/ready-to-test
+	@echo "setup: all is there"
 
 # --- Building ---
 
 build/%$(tag)/build.ninja: CMakePresets.json cmake/Deps.cmake
 	@echo "build: configuring build/$*$(tag)"
 	@rm -f $(@D)/CMakeCache.txt
-	@cmake --preset $* -B $(@D) -DPython_EXECUTABLE=$(python) --log-level=ERROR
+	@cmake --preset $* -B $(@D) -DPython_EXECUTABLE=$(python) >/dev/null
 	@touch $@
 
 build/release$(tag)/build.ninja: $(VENV)/ready-to-build
@@ -76,6 +78,13 @@ asan: build-asan
 	    $$(cc -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest
+
+clang: $(VENV)/ready-to-clang
+	CC=clang cmake --preset dev -B build/clang$(tag) \
+	    -DPython_EXECUTABLE=$(python) >/dev/null
+	ninja -C build/clang$(tag) --quiet
+	run-clang-tidy -quiet -p build/clang$(tag) \
+	    '^$(CURDIR)/(core|io|sim|python)/'
 
 # --- The look of the code ---
 

@@ -3,7 +3,8 @@
 #
 #     tools/setup.sh build     what building and serving needs (the default)
 #     tools/setup.sh test      and what the tests need
-#     tools/setup.sh lint      what the formatters and linters need
+#     tools/setup.sh clang     and what building and linting with clang needs
+#     tools/setup.sh lint      what the formatters and ruff need
 #
 #     PYTHON   the interpreter to build for (python3)
 #     VENV     its virtual environment (.venv)
@@ -74,8 +75,12 @@ missing_packages() {
         has_venv || echo python3-venv
         has_headers || echo python3-dev
     fi
-    if [ "$level" = test ]; then
-        has_library cmocka || echo libcmocka-dev
+    case $level in
+    test | clang) has_library cmocka || echo libcmocka-dev ;;
+    esac
+    if [ "$level" = clang ]; then
+        has clang || echo clang
+        has run-clang-tidy || echo clang-tidy
     fi
 }
 
@@ -153,25 +158,24 @@ get_llhttp() {
 }
 
 case $level in
-build)
-    install_system_packages
-    make_venv
-    install_requirements build
-    get_llhttp
-    ;;
-test)
-    install_system_packages
-    make_venv
-    install_requirements test test
-    get_llhttp
-    ;;
+build | test | clang) ;;
 lint)
     has_python || install_system_packages
     make_venv
     install_requirements lint dev
+    say "ready: lint"
+    exit
     ;;
 *)
-    die "what is '$level'? It is one of build, test, lint"
+    die "what is '$level'? It is one of build, test, clang, lint"
     ;;
 esac
-say "ready to $level"
+
+install_system_packages
+make_venv
+case $level in
+test) install_requirements test test ;;
+*) install_requirements build ;;
+esac
+get_llhttp
+say "ready: $level"
