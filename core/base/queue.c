@@ -178,15 +178,6 @@ int xs_queue_copy(struct xs_queue *queue, struct xs_slice bytes)
     return 0;
 }
 
-uint8_t *xs_queue_room(struct xs_queue *queue, size_t len)
-{
-    XS_ASSERT(len > 0);
-    if (xs_queue_reserve(queue, len, 1) != 0) {
-        return NULL;
-    }
-    return queue->own + queue->own_tail;
-}
-
 void xs_queue_wrote(struct xs_queue *queue, size_t len)
 {
     struct xs_piece *open = queue_open_piece(queue);

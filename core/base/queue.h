@@ -88,7 +88,16 @@ XS_MUST_CHECK int xs_queue_copy(struct xs_queue *queue, struct xs_slice bytes);
 /* Room for `len` more bytes at the tail, to be written in place and then
  * counted with `xs_queue_wrote`. Borrowed until the next call. NULL if there
  * is no memory. */
-XS_MUST_CHECK uint8_t *xs_queue_room(struct xs_queue *queue, size_t len);
+XS_MUST_CHECK static inline uint8_t *xs_queue_room(struct xs_queue *queue,
+                                                   size_t len)
+{
+    if (len > queue->own_cap - queue->own_tail || queue->count == queue->cap) {
+        if (xs_queue_reserve(queue, len, 1) != 0) {
+            return NULL;
+        }
+    }
+    return queue->own + queue->own_tail;
+}
 
 /* `len` bytes, no more than the room asked for, were written there. Cannot
  * fail: `xs_queue_room` has made room for the piece too. */
