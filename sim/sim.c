@@ -276,7 +276,7 @@ void xs_sim_calm(struct xs_sim *sim)
     xs_faults_none(&sim->faults);
 }
 
-bool xs_sim_idle(const struct xs_sim *sim)
+bool sim_is_due(const struct xs_sim *sim)
 {
     for (struct xs_list *link = sim->listeners.next; link != &sim->listeners;
          link = link->next) {
@@ -284,9 +284,14 @@ bool xs_sim_idle(const struct xs_sim *sim)
             xs_container_of(link, struct sim_listener, all);
 
         if (listener->want && listener->waiting > 0) {
-            return false;
+            return true;
         }
     }
-    return sim->heap_count == 0 && !sim->deferred &&
-           xs_list_empty(&sim->ready) && xs_list_empty(&sim->changed);
+    return sim->deferred || !xs_list_empty(&sim->ready) ||
+           !xs_list_empty(&sim->changed);
+}
+
+bool xs_sim_idle(const struct xs_sim *sim)
+{
+    return sim->heap_count == 0 && !sim_is_due(sim);
 }

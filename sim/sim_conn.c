@@ -174,13 +174,14 @@ int64_t sim_recv(struct xs_io_conn *base, uint8_t *data, size_t len)
     struct xs_sim *sim = link->peer.sim;
     size_t readable = sim_pipe_readable(&link->client.out);
     size_t asked = len < readable ? len : readable;
+    bool ended = link->client.out.fin_arrived && readable == 0;
     int64_t result;
 
     XS_ASSERT(len > 0);
     if (sim_fault(sim, XS_LABEL_NET_RESET_RECV)) {
         conn_cut(conn);
     }
-    if (!link->server.dead && sim_fault(sim, XS_LABEL_RECV_AGAIN)) {
+    if (!link->server.dead && !ended && sim_fault(sim, XS_LABEL_RECV_AGAIN)) {
         result = XS_EAGAIN;
     } else {
         if (asked > 1 && sim_fault(sim, XS_LABEL_RECV_SHORT)) {

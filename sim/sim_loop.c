@@ -326,10 +326,10 @@ static uint64_t drive_next(struct xs_drive *drive)
     struct xs_sim *sim = xs_sim_of_drive(drive);
     uint64_t next = timer_next(sim);
 
-    if (next == XS_NEVER && xs_sim_idle(sim)) {
-        return XS_NEVER;
+    if (sim_is_due(sim) || next <= sim->now_ns) {
+        return 0;
     }
-    return xs_sim_idle(sim) || next > sim->now_ns ? next - sim->now_ns : 0;
+    return next == XS_NEVER ? XS_NEVER : next - sim->now_ns;
 }
 
 static void drive_free(struct xs_drive *drive)

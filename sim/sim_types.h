@@ -161,6 +161,8 @@ uint64_t sim_delay(struct xs_sim *sim, enum xs_label label);
 void sim_free(struct xs_sim *sim);
 /* Something outside `run` needs a run soon. */
 void sim_kick(struct xs_sim *sim);
+/* Somebody has to be told something at the present moment. */
+bool sim_is_due(const struct xs_sim *sim);
 
 /* sim_pipe.c */
 void sim_pipe_init(struct sim_end *end);
