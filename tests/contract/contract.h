@@ -148,6 +148,8 @@ void peer_recv(struct pair *pair, void *data, size_t len);
 /* What recv / read says when it does not say XS_EAGAIN any more. */
 int64_t pair_recv_some(struct pair *pair, void *data, size_t len);
 int64_t peer_recv_some(struct pair *pair, void *data, size_t len);
+/* `len`, or a few of it where every byte takes its time. */
+size_t world_bytes(const struct world *world, size_t len);
 /* Write until nothing fits; the bytes taken. */
 size_t pair_fill(struct pair *pair);
 

@@ -153,7 +153,7 @@ static void writev_takes_many_slices_in_their_order(struct world *world)
 /* Both directions at once, much more than any buffer, in odd pieces. */
 static void a_lot_of_bytes_arrives_in_order_both_ways(struct world *world)
 {
-    enum { TOTAL = 1024 * 1024 };
+    const size_t total = world_bytes(world, (size_t)1024 * 1024);
     static uint8_t data[50021];
     const struct xs_io_ops *ops = world->io->ops;
     const struct outside *outside = world->outside;
@@ -163,22 +163,22 @@ static void a_lot_of_bytes_arrives_in_order_both_ways(struct world *world)
     struct pair pair;
 
     pair_open(&pair, world);
-    while (got[0] < TOTAL || got[1] < TOTAL) {
+    while (got[0] < total || got[1] < total) {
         size_t len = 1 + (sent[0] * 7 + turns * 13) % sizeof data;
         struct xs_slice bytes;
         int64_t n;
 
-        if (sent[0] < TOTAL) {
-            len = len < TOTAL - sent[0] ? len : TOTAL - sent[0];
+        if (sent[0] < total) {
+            len = len < total - sent[0] ? len : total - sent[0];
             pattern_fill(data, sent[0], len);
             bytes = xs_slice_of(data, len);
             n = ops->writev(pair.conn, &bytes, 1);
             assert_true(n > 0 || n == XS_EAGAIN);
             sent[0] += n > 0 ? (size_t)n : 0;
         }
-        if (sent[1] < TOTAL) {
+        if (sent[1] < total) {
             len = 1 + (sent[1] * 3 + turns * 17) % sizeof data;
-            len = len < TOTAL - sent[1] ? len : TOTAL - sent[1];
+            len = len < total - sent[1] ? len : total - sent[1];
             pattern_fill(data, sent[1], len);
             n = outside->write(pair.peer, data, len);
             assert_true(n > 0 || n == XS_EAGAIN);
@@ -200,8 +200,8 @@ static void a_lot_of_bytes_arrives_in_order_both_ways(struct world *world)
         assert_true(turns++ < 1000000);
     }
 
-    assert_int_equal(got[0], TOTAL);
-    assert_int_equal(got[1], TOTAL);
+    assert_int_equal(got[0], total);
+    assert_int_equal(got[1], total);
     pair_close(&pair);
 }
 
@@ -252,6 +252,7 @@ static void bytes_before_a_reset_are_given_in_order_or_not_at_all(
     struct world *world)
 {
     static uint8_t data[8192];
+    const size_t sent = world_bytes(world, sizeof data);
     struct xs_slice bytes = XS_LIT("hello");
     struct pair pair;
     size_t got = 0;
@@ -259,8 +260,8 @@ static void bytes_before_a_reset_are_given_in_order_or_not_at_all(
 
     pair_open(&pair, world);
     pair_want(&pair, XS_IO_READ | XS_IO_HANGUP);
-    pattern_fill(data, 0, sizeof data);
-    peer_send(&pair, data, sizeof data);
+    pattern_fill(data, 0, sent);
+    peer_send(&pair, data, sent);
     world->outside->reset(pair.peer);
     pair_until(&pair, XS_IO_READ | XS_IO_HANGUP);
     world_settle(world);

@@ -47,12 +47,12 @@ static void time_goes_on_and_never_back(struct world *world)
     assert_true(last >= start + 3 * XS_MS_NS);
 }
 
-/* 2024 is past; 2100 is far. */
+/* 2020 is past; 2100 is far. */
 static void the_time_of_day_is_of_this_century(struct world *world)
 {
     uint64_t wall = world->io->ops->wall(world->io);
 
-    assert_true(wall > (uint64_t)1704067200 * XS_SECOND_NS);
+    assert_true(wall > (uint64_t)1577836800 * XS_SECOND_NS);
     assert_true(wall < (uint64_t)4102444800 * XS_SECOND_NS);
 }
 
@@ -233,30 +233,6 @@ static void a_defer_inside_on_ready_comes_before_the_wait(struct world *world)
     pair_close(&pair);
 }
 
-static void defer_often(struct world *world)
-{
-    if (world->defers < 1000) {
-        world->io->ops->defer(world->io);
-    }
-}
-
-static void a_defer_that_never_ends_starves_nobody(struct world *world)
-{
-    struct pair pair;
-
-    pair_open(&pair, world);
-    pair_want(&pair, XS_IO_WRITE);
-    world->do_defer = defer_often;
-    world->io->ops->defer(world->io);
-    pair_until(&pair, XS_IO_WRITE);
-
-    assert_true(world->defers < 1000);
-    while (world->defers < 1000) {
-        world_run(world, 0);
-    }
-    pair_close(&pair);
-}
-
 const struct rule rules_time[] = {
     RULE(time_is_the_same_all_through_a_callback),
     RULE(time_goes_on_and_never_back),
@@ -272,6 +248,5 @@ const struct rule rules_time[] = {
     RULE(a_defer_inside_on_defer_gives_one_more),
     RULE(a_defer_inside_on_alarm_comes_before_the_wait),
     RULE(a_defer_inside_on_ready_comes_before_the_wait),
-    RULE(a_defer_that_never_ends_starves_nobody),
     {NULL, NULL},
 };

@@ -6,10 +6,8 @@
 #include "tests/contract/contract.h"
 
 static const struct outside *const outsides[] = {
-    &outside_tcp4,
-    &outside_tcp6,
-    &outside_unix,
-    &outside_guest,
+    &outside_tcp4,  &outside_tcp6, &outside_unix,
+    &outside_guest, &outside_sim,  &outside_sim_odd,
 };
 
 static const struct rule *const lists[] = {
