@@ -1,8 +1,16 @@
-/* module.h - the extension's state and the list of its parts.
+/* module.h - what the parts of the extension ask of the module.
  *
- * One `struct ext_state` per interpreter. Each part is one file (or a family:
- * wsgi_*, asgi_*) that exports `int ext_init_PART(PyObject *module)`, creates
- * its heap types there and keeps them in its own struct inside the state. */
+ *     module.c          the parts, in the order in which they are made
+ *     bridge.c          the GIL, and core errors as exceptions
+ *     backend.c         Backend: a libuv or simulated backend, run from Python
+ *     backend_watch.c   descriptors that Python watches on it
+ *     server.c          Server: the core under one application
+ *     server_config.c   its options, read from a Config
+ *     server_access.c   the access log
+ *     sim_peer.c        SimPeer: the other end of a simulated connection
+ *     wsgi_*, asgi_*    the gateways: see wsgi.h, asgi.h
+ *
+ * One `struct ext_state` per interpreter; no static object anywhere. */
 
 #ifndef XS_EXT_MODULE_H
 #define XS_EXT_MODULE_H
@@ -14,16 +22,14 @@ struct ext_state;
 /* The state of `module`; borrowed. */
 struct ext_state *ext_state_of(PyObject *module);
 
-/* The parts, in the order in which they are made. 0, or -1 with an exception
- * set. */
-int ext_init_names(PyObject *module);  /* interned strings, caches */
-int ext_init_wsgi(PyObject *module);   /* WSGI types */
-int ext_init_asgi(PyObject *module);   /* ASGI types */
-int ext_init_loop(PyObject *module);   /* Selector */
-int ext_init_server(PyObject *module); /* Server */
+/* The state of the module that made `type` or one it derives from; borrowed.
+ * NULL with an exception set. */
+struct ext_state *ext_state_of_type(PyTypeObject *type);
 
-/* Set the Python exception for an XS_E… code, `what` in front of its text.
- * Always returns -1. GIL held. */
-int ext_raise(int err, const char *what);
+/* Make a part's types and put them on the module. 0, or -1 with an exception
+ * set. */
+int ext_init_backend(PyObject *module);
+int ext_init_server(PyObject *module);
+int ext_init_sim_peer(PyObject *module);
 
 #endif

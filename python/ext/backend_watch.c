@@ -1,0 +1,168 @@
+/* backend_watch.c - descriptors that Python watches on a backend. */
+
+#include "core/base/base.h"
+#include "core/base/error.h"
+#include "python/ext/backend.h"
+#include "python/ext/bridge.h"
+
+/* One descriptor. `key` comes back from select when it is ready. */
+struct ext_watch {
+    struct xs_watch watch;
+    struct ext_backend *backend; /* borrowed */
+    PyObject *key;               /* owned */
+};
+
+static void on_ready(struct xs_watch *base, unsigned events)
+{
+    struct ext_watch *watch = base->user;
+    struct ext_backend *backend = watch->backend;
+    PyObject *pair = Py_BuildValue("(OI)", watch->key, events);
+
+    if (backend->ready == NULL) {
+        backend->ready = PyList_New(0);
+    }
+    if (pair == NULL || backend->ready == NULL ||
+        PyList_Append(backend->ready, pair) < 0) {
+        ext_unraisable((PyObject *)backend); /* it stays ready: next time */
+    }
+    Py_XDECREF(pair);
+}
+
+/* What was found ready in this run is no longer wanted for `key`. */
+static void watch_forget_ready(struct ext_backend *backend, PyObject *key)
+{
+    Py_ssize_t i = backend->ready == NULL ? 0 : PyList_GET_SIZE(backend->ready);
+
+    while (i-- > 0) {
+        PyObject *pair = PyList_GET_ITEM(backend->ready, i);
+        if (PyTuple_GET_ITEM(pair, 0) == key &&
+            PyList_SetSlice(backend->ready, i, i + 1, NULL) < 0) {
+            ext_unraisable((PyObject *)backend);
+        }
+    }
+}
+
+static int watch_make_place(struct ext_backend *backend, int fd)
+{
+    struct ext_watch **watches;
+    int cap = backend->watch_cap;
+
+    if (fd < cap) {
+        return 0;
+    }
+    cap = fd < 32 ? 64 : fd * 2;
+    watches = PyMem_Realloc(backend->watches, (size_t)cap * sizeof *watches);
+    if (watches == NULL) {
+        (void)PyErr_NoMemory();
+        return -1;
+    }
+    for (int i = backend->watch_cap; i < cap; i++) {
+        watches[i] = NULL;
+    }
+    backend->watches = watches;
+    backend->watch_cap = cap;
+    return 0;
+}
+
+static void watch_free(struct ext_backend *backend, struct ext_watch *watch)
+{
+    PyObject *key = watch->key;
+
+    backend->watches[watch->watch.fd] = NULL;
+    PyMem_Free(watch);
+    watch_forget_ready(backend, key);
+    Py_DECREF(key);
+}
+
+PyObject *ext_watch_add(PyObject *self, PyObject *args)
+{
+    struct ext_backend *backend = (struct ext_backend *)self;
+    struct ext_watch *watch;
+    PyObject *key;
+    unsigned events;
+    int fd;
+    int err;
+
+    if (!PyArg_ParseTuple(args, "iIO:watch", &fd, &events, &key)) {
+        return NULL;
+    }
+    if (backend->drive == NULL || fd < 0 || events == 0 ||
+        (events & ~(unsigned)(XS_IO_READ | XS_IO_WRITE)) != 0) {
+        PyErr_SetString(PyExc_ValueError, "watch: closed, or no such event");
+        return NULL;
+    }
+    if (watch_make_place(backend, fd) < 0) {
+        return NULL;
+    }
+    watch = backend->watches[fd];
+    if (watch == NULL) {
+        watch = PyMem_Calloc(1, sizeof *watch);
+        if (watch == NULL) {
+            return PyErr_NoMemory();
+        }
+        watch->watch =
+            (struct xs_watch){.fd = fd, .on_ready = on_ready, .user = watch};
+        watch->backend = backend;
+        watch->key = Py_NewRef(key);
+        backend->watches[fd] = watch;
+    } else {
+        PyObject *old = watch->key;
+        watch->key = Py_NewRef(key);
+        watch_forget_ready(backend, old);
+        Py_DECREF(old);
+    }
+    err = backend->drive->ops->watch(backend->drive, &watch->watch, events);
+    if (err != 0) {
+        watch_free(backend, watch);
+        (void)ext_raise(err, "watch");
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static void watch_end(struct ext_backend *backend, struct ext_watch *watch)
+{
+    if (watch->watch.backend != NULL) {
+        int err = backend->drive->ops->watch(backend->drive, &watch->watch, 0);
+        XS_ASSERT(err == 0);
+    }
+    watch_free(backend, watch);
+}
+
+PyObject *ext_watch_remove(PyObject *self, PyObject *arg)
+{
+    struct ext_backend *backend = (struct ext_backend *)self;
+    long fd = PyLong_AsLong(arg);
+
+    if (fd == -1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    if (fd >= 0 && fd < backend->watch_cap && backend->watches[fd] != NULL) {
+        watch_end(backend, backend->watches[fd]);
+    }
+    Py_RETURN_NONE;
+}
+
+void ext_watch_clear(struct ext_backend *backend)
+{
+    for (int fd = 0; fd < backend->watch_cap; fd++) {
+        if (backend->watches[fd] != NULL) {
+            watch_end(backend, backend->watches[fd]);
+        }
+    }
+    PyMem_Free(backend->watches);
+    backend->watches = NULL;
+    backend->watch_cap = 0;
+    Py_CLEAR(backend->ready);
+}
+
+int ext_watch_traverse(struct ext_backend *backend, visitproc visit, void *arg)
+{
+    for (int fd = 0; fd < backend->watch_cap; fd++) {
+        if (backend->watches[fd] != NULL) {
+            Py_VISIT(backend->watches[fd]->key);
+        }
+    }
+    Py_VISIT(backend->ready);
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* bridge.c - where the core's world and Python's meet: the GIL and errors. */
+
+#include "python/ext/bridge.h"
+
+#include <errno.h>
+
+#include "core/base/base.h"
+#include "core/base/error.h"
+
+static void bridge_block(void *user)
+{
+    PyThreadState **saved = user;
+
+    XS_ASSERT(*saved == NULL);
+    *saved = PyEval_SaveThread();
+}
+
+static void bridge_wake(void *user)
+{
+    PyThreadState **saved = user;
+    PyThreadState *thread = *saved;
+
+    XS_ASSERT(thread != NULL);
+    *saved = NULL;
+    PyEval_RestoreThread(thread);
+}
+
+void ext_bridge_attach(struct xs_drive *drive, PyThreadState **saved)
+{
+    *saved = NULL;
+    drive->block = bridge_block;
+    drive->wake = bridge_wake;
+    drive->user = saved;
+}
+
+/* The errno that OSError makes its subclass from; 0: none. */
+static int bridge_errno(int err)
+{
+    switch (err) {
+        case XS_EADDRINUSE:
+            return EADDRINUSE;
+        case XS_EACCESS:
+            return EACCES;
+        case XS_EMFILE:
+            return EMFILE;
+        case XS_ERESET:
+            return ECONNRESET;
+        case XS_EPIPE:
+            return EPIPE;
+        default:
+            return 0;
+    }
+}
+
+int ext_raise(int err, const char *what)
+{
+    int number = bridge_errno(err);
+    PyObject *args;
+
+    if (err == XS_ENOMEM) {
+        (void)PyErr_NoMemory();
+        return -1;
+    }
+    if (err == XS_EINVALID || number == 0) {
+        PyErr_Format(err == XS_EINVALID ? PyExc_ValueError : PyExc_OSError,
+                     "%s: %s", what, xs_error_text(err));
+        return -1;
+    }
+    args = Py_BuildValue("(is)", number, xs_error_text(err));
+    if (args != NULL) {
+        PyErr_SetObject(PyExc_OSError, args);
+        Py_DECREF(args);
+    }
+    return -1;
+}
+
+void ext_unraisable(PyObject *object)
+{
+    if (PyErr_Occurred() != NULL) {
+        PyErr_WriteUnraisable(object);
+    }
+}

@@ -1,0 +1,101 @@
+/* module.c - the extension: the list of its parts. */
+
+#include "python/ext/module.h"
+
+#include "python/ext/state.h"
+
+static int module_exec(PyObject *module);
+static int module_traverse(PyObject *module, visitproc visit, void *arg);
+static int module_clear(PyObject *module);
+static void module_free(void *module);
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "xsgi._xsgi",
+    .m_doc = "The server core of xsgi.",
+    .m_size = sizeof(struct ext_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+struct ext_state *ext_state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+struct ext_state *ext_state_of_type(PyTypeObject *type)
+{
+    while (type != NULL && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+        PyObject *module = PyType_GetModule(type);
+        if (module != NULL && PyModule_GetDef(module) == &module_def) {
+            return ext_state_of(module);
+        }
+        PyErr_Clear();
+        type = type->tp_base;
+    }
+    PyErr_SetString(PyExc_TypeError, "not a type of xsgi");
+    return NULL;
+}
+
+static int module_exec(PyObject *module)
+{
+    struct ext_state *state = ext_state_of(module);
+
+    if (ext_asgi_init(&state->asgi, module) < 0 ||
+        ext_wsgi_init(&state->wsgi, module) < 0 ||
+        ext_init_backend(module) < 0 || ext_init_server(module) < 0 ||
+        ext_init_sim_peer(module) < 0) {
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "__version__", XS_VERSION);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct ext_state *state = ext_state_of(module);
+    int err;
+
+    Py_VISIT(state->backend_type);
+    Py_VISIT(state->server_type);
+    Py_VISIT(state->sim_peer_type);
+    err = ext_asgi_traverse(&state->asgi, visit, arg);
+    return err != 0 ? err : ext_wsgi_traverse(&state->wsgi, visit, arg);
+}
+
+static int module_clear(PyObject *module)
+{
+    struct ext_state *state = ext_state_of(module);
+
+    Py_CLEAR(state->backend_type);
+    Py_CLEAR(state->server_type);
+    Py_CLEAR(state->sim_peer_type);
+    ext_asgi_clear(&state->asgi);
+    ext_wsgi_clear(&state->wsgi);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    struct ext_state *state = ext_state_of(module);
+
+    (void)module_clear(module);
+    ext_asgi_fini(&state->asgi);
+    ext_wsgi_fini(&state->wsgi);
+}
+
+PyMODINIT_FUNC PyInit__xsgi(void); /* what CPython looks for */
+
+PyMODINIT_FUNC PyInit__xsgi(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

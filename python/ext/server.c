@@ -1,0 +1,462 @@
+/* server.c - Server: the core under one application, on one backend. */
+
+#include "python/ext/server.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/base/error.h"
+#include "python/ext/bridge.h"
+#include "python/ext/state.h"
+
+/* Turns after which a server that was aborted must have ended. */
+#define CLOSE_TURNS_MAX 1000u
+
+static struct ext_server *server_open(PyObject *self)
+{
+    struct ext_server *server = (struct ext_server *)self;
+
+    if (server->backend == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "the server is closed");
+        return NULL;
+    }
+    return server;
+}
+
+static void on_access(void *user, const struct xs_access *entry)
+{
+    struct ext_server *server = user;
+
+    ext_access_add(server->access, entry);
+}
+
+static void on_refused(void *user, const struct xs_io_addr *peer,
+                       enum xs_refusal why)
+{
+    struct ext_server *server = user;
+    PyObject *result = PyObject_CallMethod(
+        server->logger, "warning", "ssIIss", "%s:%d refused with %d (%s): %s",
+        peer->is_unix ? "unix" : peer->host, (unsigned)peer->port,
+        xs_refusal_status(why), xs_refusal_rule(why), xs_refusal_text(why));
+
+    if (result == NULL) {
+        ext_unraisable(server->logger);
+    }
+    Py_XDECREF(result);
+}
+
+static void on_conn_close(void *user, void *conn_user)
+{
+    struct ext_server *server = user;
+
+    if (server->is_wsgi) {
+        ext_wsgi_conn_close(conn_user);
+    } else {
+        ext_asgi_conn_close(conn_user);
+    }
+}
+
+static void on_stopped(void *user)
+{
+    struct ext_server *server = user;
+    PyObject *result;
+
+    if (server->on_stopped == NULL) {
+        return;
+    }
+    result = PyObject_CallNoArgs(server->on_stopped);
+    if (result == NULL) {
+        ext_unraisable(server->on_stopped);
+    }
+    Py_XDECREF(result);
+}
+
+static int server_init_logs(struct ext_server *server, PyObject *config)
+{
+    PyObject *logging = PyImport_ImportModule("logging");
+    PyObject *wanted;
+    int access = 0;
+
+    if (logging == NULL) {
+        return -1;
+    }
+    server->logger =
+        PyObject_CallMethod(logging, "getLogger", "s", "xsgi.error");
+    Py_DECREF(logging);
+    if (server->logger == NULL) {
+        return -1;
+    }
+    wanted = PyObject_GetAttrString(config, "access_log");
+    if (wanted == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    access = PyObject_IsTrue(wanted);
+    Py_DECREF(wanted);
+    if (access > 0) {
+        server->access = PyMem_Malloc(sizeof *server->access);
+        if (server->access == NULL) {
+            (void)PyErr_NoMemory();
+            return -1;
+        }
+        server->access->fd = 1;
+        server->access->len = 0;
+    }
+    return access < 0 ? -1 : 0;
+}
+
+static int server_init_gateway(struct ext_server *server,
+                               struct ext_state *state, PyObject *app,
+                               PyObject *loop, PyObject *config)
+{
+    server->gateway = server->is_wsgi
+                          ? ext_wsgi_new(&state->wsgi, app, config)
+                          : ext_asgi_new(&state->asgi, app, loop, config);
+    return server->gateway == NULL ? -1 : 0;
+}
+
+static int server_init(struct ext_server *server, struct ext_state *state,
+                       struct ext_backend *backend, PyObject *app,
+                       PyObject *loop, PyObject *config)
+{
+    struct xs_server_config core;
+
+    if (ext_server_config(config, &core) < 0 ||
+        server_init_logs(server, config) < 0 ||
+        server_init_gateway(server, state, app, loop, config) < 0) {
+        return -1;
+    }
+    core.events = (struct xs_server_events){
+        .access = server->access != NULL ? on_access : NULL,
+        .refused = on_refused,
+        .conn_close = on_conn_close,
+        .stopped = on_stopped,
+        .user = server,
+    };
+    xs_server_init(&server->core, backend->drive->io, server->gateway, &core);
+    server->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
+    backend->server = server;
+    return 0;
+}
+
+static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"backend", "app",  "interface",
+                            "config",  "loop", NULL};
+    struct ext_state *state = ext_state_of_type(type);
+    PyObject *object;
+    PyObject *app;
+    const char *interface;
+    PyObject *config;
+    PyObject *loop = Py_None;
+    struct ext_backend *backend;
+    struct ext_server *self;
+
+    if (state == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, kw, "OOsO|O:Server", names, &object,
+                                     &app, &interface, &config, &loop)) {
+        return NULL;
+    }
+    backend = ext_backend_of(state, object);
+    if (backend == NULL) {
+        return NULL;
+    }
+    if (backend->server != NULL) {
+        PyErr_SetString(PyExc_ValueError, "the backend has a server already");
+        return NULL;
+    }
+    if (strcmp(interface, "wsgi") != 0 && strcmp(interface, "asgi3") != 0) {
+        PyErr_Format(PyExc_ValueError, "no interface '%s': asgi3 or wsgi",
+                     interface);
+        return NULL;
+    }
+    self = (struct ext_server *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->is_wsgi = strcmp(interface, "wsgi") == 0;
+    if (server_init(self, state, backend, app, loop, config) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *server_listen(PyObject *self, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"fd", "host", "port", "backlog", NULL};
+    struct ext_server *server = server_open(self);
+    const struct xs_io_addr *local;
+    struct xs_io_spec spec = {.fd = -1, .host = "127.0.0.1", .backlog = 2048};
+    unsigned short port = 0;
+    int err;
+
+    if (server == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, kw, "|i$sHi:listen", names, &spec.fd,
+                                     &spec.host, &port, &spec.backlog)) {
+        return NULL;
+    }
+    spec.port = port;
+    if (server->core.state != XS_SERVER_RUNNING) {
+        PyErr_SetString(PyExc_RuntimeError, "the server is stopping");
+        return NULL;
+    }
+    err = xs_server_listen(&server->core, &spec);
+    if (err != 0) {
+        (void)ext_raise(err, "listen");
+        return NULL;
+    }
+    local = &server->core.listeners[server->core.listener_count - 1]->local;
+    return Py_BuildValue("(si)", local->host, (int)local->port);
+}
+
+static PyObject *server_stop(PyObject *self, PyObject *grace)
+{
+    struct ext_server *server = server_open(self);
+    uint64_t grace_ns = XS_NEVER;
+
+    if (server == NULL) {
+        return NULL;
+    }
+    if (grace != Py_None) {
+        double seconds = PyFloat_AsDouble(grace);
+        if (seconds == -1.0 && PyErr_Occurred() != NULL) {
+            return NULL;
+        }
+        grace_ns = isnan(seconds) || seconds <= 0 ? 0
+                   : seconds < 1e9                ? (uint64_t)(seconds * 1e9)
+                                                  : XS_NEVER;
+    }
+    xs_server_stop(&server->core, grace_ns);
+    Py_RETURN_NONE;
+}
+
+static PyObject *server_run(PyObject *self, PyObject *unused)
+{
+    struct ext_server *server = server_open(self);
+
+    (void)unused;
+    if (server == NULL) {
+        return NULL;
+    }
+    while (server->backend != NULL && server->core.state != XS_SERVER_STOPPED &&
+           server->backend->ready == NULL) {
+        if (ext_backend_run(server->backend, XS_NEVER) < 0) {
+            return NULL;
+        }
+    }
+    return server->backend == NULL ? PyTuple_New(0)
+                                   : ext_backend_take_ready(server->backend);
+}
+
+static PyObject *server_cancel(PyObject *self, PyObject *unused)
+{
+    struct ext_server *server = server_open(self);
+
+    (void)unused;
+    if (server == NULL) {
+        return NULL;
+    }
+    if (!server->is_wsgi) {
+        ext_asgi_cancel_all(server->gateway);
+    }
+    Py_RETURN_NONE;
+}
+
+void ext_server_close(struct ext_server *server)
+{
+    struct ext_backend *backend = server->backend;
+
+    if (backend == NULL) {
+        return;
+    }
+    if (server->core.state != XS_SERVER_STOPPED) {
+        xs_server_stop(&server->core, 0);
+    }
+    for (unsigned i = 0; server->core.state != XS_SERVER_STOPPED; i++) {
+        XS_ASSERT(i < CLOSE_TURNS_MAX);
+        (void)backend->drive->ops->run(backend->drive, 0);
+    }
+    ext_server_flush_access(server);
+    xs_server_fini(&server->core);
+    if (server->is_wsgi) {
+        ext_wsgi_free(server->gateway);
+    } else {
+        ext_asgi_free(server->gateway);
+    }
+    server->gateway = NULL;
+    server->backend = NULL;
+    backend->server = NULL;
+    Py_DECREF(backend);
+}
+
+static PyObject *server_close(PyObject *self, PyObject *unused)
+{
+    struct ext_server *server = (struct ext_server *)self;
+
+    (void)unused;
+    if (server->backend != NULL && server->backend->running) {
+        PyErr_SetString(PyExc_RuntimeError, "the backend runs: stop it first");
+        return NULL;
+    }
+    ext_server_close(server);
+    Py_RETURN_NONE;
+}
+
+static size_t server_count_running(const struct ext_server *server)
+{
+    return server->is_wsgi ? ext_wsgi_running(server->gateway)
+                           : ext_asgi_running(server->gateway);
+}
+
+static PyObject *server_stats(PyObject *self, PyObject *unused)
+{
+    struct ext_server *server = server_open(self);
+    const struct xs_server_stats *stats;
+
+    (void)unused;
+    if (server == NULL) {
+        return NULL;
+    }
+    stats = &server->core.stats;
+    return Py_BuildValue("{sIsIsKsKsKsn}", "connections", stats->connections,
+                         "requests", stats->requests, "accepted",
+                         (unsigned long long)stats->accepted, "served",
+                         (unsigned long long)stats->served, "refused",
+                         (unsigned long long)stats->refused, "running",
+                         (Py_ssize_t)server_count_running(server));
+}
+
+static PyObject *server_get_stopped(PyObject *self, void *unused)
+{
+    const struct ext_server *server = (struct ext_server *)self;
+
+    (void)unused;
+    return PyBool_FromLong(server->backend == NULL ||
+                           server->core.state == XS_SERVER_STOPPED);
+}
+
+static PyObject *server_get_on_stopped(PyObject *self, void *unused)
+{
+    const struct ext_server *server = (struct ext_server *)self;
+
+    (void)unused;
+    return Py_NewRef(server->on_stopped == NULL ? Py_None : server->on_stopped);
+}
+
+static int server_set_on_stopped(PyObject *self, PyObject *value, void *unused)
+{
+    struct ext_server *server = (struct ext_server *)self;
+    PyObject *old = server->on_stopped;
+
+    (void)unused;
+    server->on_stopped =
+        value == NULL || value == Py_None ? NULL : Py_NewRef(value);
+    Py_XDECREF(old);
+    return 0;
+}
+
+static int server_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    struct ext_server *server = (struct ext_server *)self;
+
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(server->backend);
+    Py_VISIT(server->on_stopped);
+    Py_VISIT(server->logger);
+    return 0;
+}
+
+static int server_clear(PyObject *self)
+{
+    Py_CLEAR(((struct ext_server *)self)->on_stopped);
+    return 0;
+}
+
+static void server_dealloc(PyObject *self)
+{
+    struct ext_server *server = (struct ext_server *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject *error_type;
+    PyObject *error;
+    PyObject *traceback;
+
+    PyObject_GC_UnTrack(self);
+    PyErr_Fetch(&error_type, &error, &traceback);
+    (void)server_clear(self);
+    ext_server_close(server);
+    if (server->gateway != NULL) { /* it was never opened */
+        if (server->is_wsgi) {
+            ext_wsgi_free(server->gateway);
+        } else {
+            ext_asgi_free(server->gateway);
+        }
+    }
+    Py_CLEAR(server->logger);
+    PyMem_Free(server->access);
+    PyErr_Restore(error_type, error, traceback);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef server_methods[] = {
+    {"listen", (PyCFunction)(void (*)(void))server_listen,
+     METH_VARARGS | METH_KEYWORDS,
+     "listen(fd=-1, *, host='127.0.0.1', port=0, backlog=2048)\n"
+     "-> (host, port): accept connections on the socket fd, which is the\n"
+     "server's from then on, or at a numeric address. Raises OSError."},
+    {"stop", server_stop, METH_O,
+     "stop(grace): accept nothing more, close what is idle, let what runs\n"
+     "finish within grace seconds (None: without limit), abort the rest."},
+    {"run", server_run, METH_NOARGS,
+     "run() -> [(key, events), ...]: run the backend until the server has\n"
+     "stopped or a watched descriptor is ready."},
+    {"cancel", server_cancel, METH_NOARGS,
+     "cancel(): cancel the tasks of all ASGI requests."},
+    {"close", server_close, METH_NOARGS, "close(): end everything at once."},
+    {"stats", server_stats, METH_NOARGS,
+     "stats() -> counts: connections, requests, accepted, served, refused,\n"
+     "running."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef server_getset[] = {
+    {"stopped", server_get_stopped, NULL,
+     "No listener and no connection is left.", NULL},
+    {"on_stopped", server_get_on_stopped, server_set_on_stopped,
+     "Called once when the server has stopped.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot server_slots[] = {
+    {Py_tp_new, server_new},
+    {Py_tp_dealloc, server_dealloc},
+    {Py_tp_traverse, server_traverse},
+    {Py_tp_clear, server_clear},
+    {Py_tp_methods, server_methods},
+    {Py_tp_getset, server_getset},
+    {Py_tp_doc,
+     "Server(backend, app, interface, config, loop=None): serve app, which is\n"
+     "'wsgi' or 'asgi3', with the options that config has as attributes."},
+    {0, NULL},
+};
+
+static PyType_Spec server_spec = {
+    .name = "xsgi._xsgi.Server",
+    .basicsize = sizeof(struct ext_server),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = server_slots,
+};
+
+int ext_init_server(PyObject *module)
+{
+    struct ext_state *state = ext_state_of(module);
+
+    state->server_type =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &server_spec, NULL);
+    if (state->server_type == NULL) {
+        return -1;
+    }
+    return PyModule_AddType(module, state->server_type);
+}

@@ -1,0 +1,65 @@
+/* server.h - Server: the core under one application, on one backend.
+ *
+ *     server = Server(backend, app, "wsgi", config)
+ *     host, port = server.listen(fd)
+ *     ...                                  the backend is run by somebody
+ *     server.stop(grace)
+ *     ...                                  on_stopped() is called
+ *     server.close() */
+
+#ifndef XS_EXT_SERVER_H
+#define XS_EXT_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/conn/server.h"
+#include "python/ext/backend.h"
+#include "python/ext/python.h"
+
+/* Lines that wait to be written. A full buffer is written at once. */
+#define EXT_ACCESS_BUFFER ((size_t)32 * 1024)
+
+struct ext_access {
+    int fd; /* -1: no access log */
+    size_t len;
+    char buffer[EXT_ACCESS_BUFFER];
+};
+
+struct ext_server {
+    PyObject_HEAD struct ext_backend
+        *backend; /* owned reference; NULL: closed */
+    struct xs_server core;
+    struct xs_gateway *gateway; /* owned */
+    bool is_wsgi;
+    PyObject *on_stopped;      /* owned; NULL: none */
+    PyObject *logger;          /* owned: xsgi.error */
+    struct ext_access *access; /* owned; NULL: no access log */
+};
+
+/* Fill `out` from the attributes of a Config; text is borrowed from literals.
+ * 0, or -1 with an exception set. */
+int ext_server_config(PyObject *config, struct xs_server_config *out);
+
+/* Add the line of one request, in the form that uvicorn's has:
+ *
+ *     INFO:     127.0.0.1:54321 - "GET / HTTP/1.1" 200 OK
+ *
+ * and behind it in brackets why it ended, if that was not as it should. */
+void ext_access_add(struct ext_access *access, const struct xs_access *entry);
+
+/* Write what waits. The GIL is held and let go meanwhile. */
+void ext_access_flush(struct ext_access *access);
+
+/* Likewise, of the server, if it has such a log. */
+static inline void ext_server_flush_access(struct ext_server *server)
+{
+    if (server->access != NULL && server->access->len > 0) {
+        ext_access_flush(server->access);
+    }
+}
+
+/* End everything at once and free it. Idempotent. */
+void ext_server_close(struct ext_server *server);
+
+#endif
