@@ -12,6 +12,9 @@ APP    ?= examples.hello:app
 # Another interpreter gets a virtual environment and build folders of its own.
 ifneq ($(PYTHON),python3)
 tag := -$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+ifeq ($(tag),-)
+$(error PYTHON=$(PYTHON) is not a Python)
+endif
 endif
 VENV := .venv$(tag)
 python := $(CURDIR)/$(VENV)/bin/python
