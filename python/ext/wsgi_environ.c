@@ -1,0 +1,461 @@
+/* wsgi_environ.c - a request head becomes an environ.
+ *
+ * The model is an environ of the commonest request: "GET / HTTP/1.1" without a
+ * body. Copying it is cheap, and what differs is put over it. It had more keys
+ * once, which makes its table large enough for the headers of most requests:
+ * they go in without another one being made.
+ *
+ * All strings are what PEP 3333 calls native: bytes decoded as latin-1. */
+
+#include <string.h>
+
+#include "core/base/base.h"
+#include "core/http1/digits.h"
+#include "python/ext/wsgi_parts.h"
+
+/* Keys that are put into the model and taken out again. CPython copies a table
+ * as it is while two thirds of it or more are in use. */
+#define MODEL_KEYS_SPARE 5
+
+/* A path longer than this is decoded outside the stack. */
+#define PATH_SHORT 1024u
+
+static const char *const methods[] = {"GET",   "HEAD",   "POST",    "PUT",
+                                      "PATCH", "DELETE", "OPTIONS", "TRACE"};
+
+/* What is kept for a connection. */
+struct peer {
+    PyObject *addr; /* owned */
+    PyObject *port; /* owned; NULL: it has none */
+};
+
+/* environ[key] = value; takes `value`, which may be NULL with an exception
+ * set. */
+static int environ_set(PyObject *environ, PyObject *key, PyObject *value)
+{
+    int err;
+
+    if (value == NULL) {
+        return -1;
+    }
+    err = PyDict_SetItem(environ, key, value);
+    Py_DECREF(value);
+    return err;
+}
+
+static PyObject *text_of(struct xs_slice bytes)
+{
+    return PyUnicode_DecodeLatin1((const char *)bytes.data,
+                                  (Py_ssize_t)bytes.len, NULL);
+}
+
+/* ---- who talks to whom ---- */
+
+static void peer_free(struct peer *peer)
+{
+    if (peer != NULL) {
+        Py_XDECREF(peer->addr);
+        Py_XDECREF(peer->port);
+        PyMem_Free(peer);
+    }
+}
+
+void ext_wsgi_conn_close(void *conn_user)
+{
+    peer_free(conn_user);
+}
+
+/* The client of `req`, from its connection; NULL with an exception set. */
+static struct peer *peer_of(struct xs_request *req)
+{
+    struct peer *peer = *req->conn_user;
+
+    if (peer != NULL) {
+        return peer;
+    }
+    peer = PyMem_Calloc(1, sizeof *peer);
+    if (peer == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    peer->addr = PyUnicode_FromString(req->peer->host);
+    if (!req->peer->is_unix) {
+        peer->port = PyUnicode_FromFormat("%u", (unsigned)req->peer->port);
+    }
+    if (peer->addr == NULL || (peer->port == NULL && !req->peer->is_unix)) {
+        peer_free(peer);
+        return NULL;
+    }
+    *req->conn_user = peer;
+    return peer;
+}
+
+/* Let the model say at which address the request came in. */
+static int model_local(struct wsgi_gateway *gateway,
+                       const struct xs_io_addr *local)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+    PyObject *model = gateway->environ.model;
+    /* PEP 3333: the two are never empty. A unix socket has neither. */
+    const char *name = local->is_unix ? "localhost" : local->host;
+    unsigned port = local->is_unix ? 80 : local->port;
+
+    if (environ_set(model, wsgi->str.server_name, PyUnicode_FromString(name)) <
+            0 ||
+        environ_set(model, wsgi->str.server_port,
+                    PyUnicode_FromFormat("%u", port)) < 0) {
+        return -1;
+    }
+    gateway->environ.local = *local;
+    return 0;
+}
+
+static bool is_local(const struct wsgi_gateway *gateway,
+                     const struct xs_io_addr *local)
+{
+    const struct xs_io_addr *last = &gateway->environ.local;
+
+    return last->port == local->port && last->is_unix == local->is_unix &&
+           strcmp(last->host, local->host) == 0;
+}
+
+/* ---- the request line ---- */
+
+static int hex_of(uint8_t c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Decode the "%XX" of `path` into `out`, which has room for it; the length.
+ * What is not such a triple stays as it is. */
+static size_t percent_decode(struct xs_slice path, uint8_t *out)
+{
+    size_t len = 0;
+    size_t i = 0;
+
+    while (i < path.len) {
+        uint8_t c = path.data[i];
+
+        if (c == '%' && path.len - i > 2) {
+            int high = hex_of(path.data[i + 1]);
+            int low = hex_of(path.data[i + 2]);
+
+            if (high >= 0 && low >= 0) {
+                c = (uint8_t)(high * 16 + low);
+                i += 2;
+            }
+        }
+        out[len] = c;
+        len++;
+        i++;
+    }
+    return len;
+}
+
+/* PATH_INFO is what follows the root path; a proxy may have cut that off. */
+static struct xs_slice without_root(const struct wsgi_gateway *gateway,
+                                    struct xs_slice path)
+{
+    size_t len = (size_t)PyBytes_GET_SIZE(gateway->environ.root);
+    const char *root = PyBytes_AS_STRING(gateway->environ.root);
+
+    if (len == 0 || path.len < len || memcmp(path.data, root, len) != 0 ||
+        (path.len > len && path.data[len] != '/')) {
+        return path;
+    }
+    return xs_slice_of(path.data + len, path.len - len);
+}
+
+static PyObject *path_decoded(const struct wsgi_gateway *gateway,
+                              struct xs_slice path)
+{
+    uint8_t stack[PATH_SHORT];
+    uint8_t *out = stack;
+    PyObject *text;
+    size_t len;
+
+    if (path.len > sizeof stack) {
+        out = PyMem_Malloc(path.len);
+        if (out == NULL) {
+            return PyErr_NoMemory();
+        }
+    }
+    len = percent_decode(path, out);
+    text = text_of(without_root(gateway, xs_slice_of(out, len)));
+    if (out != stack) {
+        PyMem_Free(out);
+    }
+    return text;
+}
+
+/* New; `uri` is the str of the whole target. */
+static PyObject *path_info(const struct wsgi_gateway *gateway,
+                           const struct xs_head *head, PyObject *uri)
+{
+    struct xs_slice path = head->path;
+
+    /* OPTIONS *: the server as a whole, which is no path. */
+    if (path.len == 1 && path.data[0] == '*') {
+        return Py_NewRef(gateway->wsgi->str.empty);
+    }
+    if (memchr(path.data, '%', path.len) != NULL) {
+        return path_decoded(gateway, path);
+    }
+    if (path.len == head->target.len &&
+        PyBytes_GET_SIZE(gateway->environ.root) == 0) {
+        return Py_NewRef(uri);
+    }
+    return text_of(without_root(gateway, path));
+}
+
+static int set_target(const struct wsgi_gateway *gateway, PyObject *environ,
+                      const struct xs_head *head)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+    PyObject *uri = text_of(head->target);
+    int err = -1;
+
+    if (uri == NULL) {
+        return -1;
+    }
+    if (PyDict_SetItem(environ, wsgi->str.raw_uri, uri) == 0 &&
+        PyDict_SetItem(environ, wsgi->str.request_uri, uri) == 0 &&
+        environ_set(environ, wsgi->str.path_info,
+                    path_info(gateway, head, uri)) == 0) {
+        err = 0;
+    }
+    Py_DECREF(uri);
+    if (err == 0 && head->query.len > 0) {
+        err =
+            environ_set(environ, wsgi->str.query_string, text_of(head->query));
+    }
+    return err;
+}
+
+/* New. */
+static PyObject *method_of(const struct wsgi_gateway *gateway,
+                           struct xs_slice method)
+{
+    size_t i;
+
+    for (i = 0; i < XS_COUNT_OF(methods); i++) {
+        if (xs_slice_eq(method, xs_slice_str(methods[i]))) {
+            return Py_NewRef(
+                PyTuple_GET_ITEM(gateway->environ.methods, (Py_ssize_t)i));
+        }
+    }
+    return text_of(method);
+}
+
+static int set_line(const struct wsgi_gateway *gateway, PyObject *environ,
+                    const struct xs_head *head)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+
+    if (!xs_slice_eq(head->method, XS_LIT("GET")) &&
+        environ_set(environ, wsgi->str.request_method,
+                    method_of(gateway, head->method)) < 0) {
+        return -1;
+    }
+    if (head->minor == 0 && PyDict_SetItem(environ, wsgi->str.server_protocol,
+                                           wsgi->str.http_1_0) < 0) {
+        return -1;
+    }
+    return set_target(gateway, environ, head);
+}
+
+PyObject *wsgi_environ_new(struct wsgi_gateway *gateway, struct xs_request *req)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+    const struct peer *peer = peer_of(req);
+    PyObject *environ;
+
+    if (peer == NULL) {
+        return NULL;
+    }
+    if (!is_local(gateway, req->local) &&
+        model_local(gateway, req->local) < 0) {
+        return NULL;
+    }
+    environ = PyDict_Copy(gateway->environ.model);
+    if (environ == NULL) {
+        return NULL;
+    }
+    if (PyDict_SetItem(environ, wsgi->str.remote_addr, peer->addr) < 0 ||
+        (peer->port != NULL &&
+         PyDict_SetItem(environ, wsgi->str.remote_port, peer->port) < 0) ||
+        set_line(gateway, environ, req->head) < 0 ||
+        wsgi_headers_add(gateway, environ, req->head) < 0) {
+        Py_DECREF(environ);
+        return NULL;
+    }
+    return environ;
+}
+
+/* ---- the model ---- */
+
+/* config.root_path, normally empty, as bytes and as the model's SCRIPT_NAME. */
+static int init_root(struct wsgi_gateway *gateway, PyObject *config)
+{
+    PyObject *root = wsgi_option(config, "root_path");
+    struct xs_slice bytes;
+
+    if (root == Py_None) {
+        Py_SETREF(root, Py_NewRef(gateway->wsgi->str.empty));
+    }
+    if (root == NULL) {
+        return -1;
+    }
+    gateway->environ.root = PyUnicode_AsUTF8String(root);
+    Py_DECREF(root);
+    if (gateway->environ.root == NULL) {
+        return -1;
+    }
+    bytes = xs_slice_of(PyBytes_AS_STRING(gateway->environ.root),
+                        (size_t)PyBytes_GET_SIZE(gateway->environ.root));
+    return environ_set(gateway->environ.model, gateway->wsgi->str.script_name,
+                       text_of(bytes));
+}
+
+static int init_methods(struct wsgi_gateway *gateway)
+{
+    size_t i;
+
+    gateway->environ.methods = PyTuple_New(XS_COUNT_OF(methods));
+    if (gateway->environ.methods == NULL) {
+        return -1;
+    }
+    for (i = 0; i < XS_COUNT_OF(methods); i++) {
+        PyObject *method = PyUnicode_InternFromString(methods[i]);
+
+        if (method == NULL) {
+            return -1;
+        }
+        PyTuple_SET_ITEM(gateway->environ.methods, (Py_ssize_t)i, method);
+    }
+    return 0;
+}
+
+/* A number option is above 1. -1 with an exception set. */
+static int is_several(PyObject *config, const char *name)
+{
+    PyObject *value = wsgi_option(config, name);
+    long number;
+
+    if (value == NULL || value == Py_None) {
+        Py_XDECREF(value);
+        return value == NULL ? -1 : 0;
+    }
+    number = PyLong_AsLong(value);
+    Py_DECREF(value);
+    return number == -1 && PyErr_Occurred() != NULL ? -1 : number > 1;
+}
+
+/* sys.stderr, or where there is none what swallows all. New. */
+static PyObject *errors_stream(void)
+{
+    PyObject *stream = PySys_GetObject("stderr");
+    PyObject *io;
+
+    if (stream != NULL && stream != Py_None) {
+        return Py_NewRef(stream);
+    }
+    io = PyImport_ImportModule("io");
+    if (io == NULL) {
+        return NULL;
+    }
+    stream = PyObject_CallMethod(io, "open", "ss", "/dev/null", "w");
+    Py_DECREF(io);
+    return stream;
+}
+
+static int model_constants(struct wsgi_gateway *gateway, PyObject *config)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+    PyObject *model = gateway->environ.model;
+    PyObject *empty = wsgi->str.empty;
+    int processes = is_several(config, "workers");
+    struct {
+        PyObject *key;
+        PyObject *value; /* new */
+    } const entries[] = {
+        {wsgi->str.request_method, Py_NewRef(wsgi->str.get)},
+        {wsgi->str.path_info, Py_NewRef(wsgi->str.slash)},
+        {wsgi->str.query_string, Py_NewRef(empty)},
+        {wsgi->str.raw_uri, Py_NewRef(wsgi->str.slash)},
+        {wsgi->str.request_uri, Py_NewRef(wsgi->str.slash)},
+        {wsgi->str.server_protocol, Py_NewRef(wsgi->str.http_1_1)},
+        {wsgi->str.server_software, PyUnicode_FromString("xsgi")},
+        {wsgi->str.remote_addr, Py_NewRef(empty)},
+        {wsgi->str.wsgi_version, Py_BuildValue("(ii)", 1, 0)},
+        {wsgi->str.wsgi_url_scheme, Py_NewRef(wsgi->str.http)},
+        {wsgi->str.wsgi_input, Py_NewRef(gateway->environ.input)},
+        {wsgi->str.wsgi_input_terminated, Py_NewRef(Py_True)},
+        {wsgi->str.wsgi_errors, errors_stream()},
+        {wsgi->str.wsgi_multithread, PyBool_FromLong(gateway->pool != NULL)},
+        {wsgi->str.wsgi_multiprocess, PyBool_FromLong(processes)},
+        {wsgi->str.wsgi_run_once, Py_NewRef(Py_False)},
+        {wsgi->str.wsgi_file_wrapper, Py_NewRef((PyObject *)wsgi->file_type)},
+        {wsgi->str.xsgi_client_disconnected, wsgi_request_disconnected(NULL)},
+    };
+    size_t i;
+    int err = processes < 0 ? -1 : 0;
+
+    for (i = 0; i < XS_COUNT_OF(entries); i++) {
+        if (environ_set(model, entries[i].key, entries[i].value) < 0) {
+            err = -1;
+        }
+    }
+    return err;
+}
+
+/* Let the model's table have room for more keys than it holds. */
+static int model_grow(PyObject *model)
+{
+    PyObject *spare[MODEL_KEYS_SPARE];
+    int err = 0;
+    int i;
+
+    for (i = 0; i < MODEL_KEYS_SPARE; i++) {
+        spare[i] = PyLong_FromLong(i);
+        if (spare[i] == NULL || PyDict_SetItem(model, spare[i], Py_None) < 0) {
+            err = -1;
+        }
+    }
+    for (i = 0; i < MODEL_KEYS_SPARE; i++) {
+        if (err == 0 && PyDict_DelItem(model, spare[i]) < 0) {
+            err = -1;
+        }
+        Py_XDECREF(spare[i]);
+    }
+    return err;
+}
+
+int wsgi_environ_init(struct wsgi_gateway *gateway, PyObject *config)
+{
+    static const struct xs_io_addr nowhere = {.is_unix = true};
+
+    gateway->environ.model = PyDict_New();
+    gateway->environ.input = wsgi_input_of_block(gateway->wsgi, NULL);
+    if (gateway->environ.model == NULL || gateway->environ.input == NULL ||
+        init_root(gateway, config) < 0 || init_methods(gateway) < 0 ||
+        model_constants(gateway, config) < 0 ||
+        model_local(gateway, &nowhere) < 0 ||
+        model_grow(gateway->environ.model) < 0) {
+        return -1;
+    }
+    return wsgi_headers_init(gateway);
+}
+
+void wsgi_environ_fini(struct wsgi_gateway *gateway)
+{
+    wsgi_headers_fini(gateway);
+    Py_CLEAR(gateway->environ.model);
+    Py_CLEAR(gateway->environ.input);
+    Py_CLEAR(gateway->environ.root);
+    Py_CLEAR(gateway->environ.methods);
+}

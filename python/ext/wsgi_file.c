@@ -1,0 +1,151 @@
+/* wsgi_file.c - wsgi.file_wrapper: a file as the blocks of a response.
+ *
+ * `close` is there for every file and does nothing if the file has none, so
+ * that the gateway, and whoever wraps this, need not ask. */
+
+#include "python/ext/wsgi_parts.h"
+
+struct wsgi_file {
+    PyObject_HEAD
+
+        PyObject *file; /* owned; NULL: closed */
+    PyObject *size;     /* owned: how much to read at once */
+};
+
+static struct wsgi_file *file_of(PyObject *self)
+{
+    return (struct wsgi_file *)(void *)self;
+}
+
+/* `size` may be absent. */
+static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {(char *)"filelike", (char *)"block_size", NULL};
+    Py_ssize_t size = WSGI_FILE_BLOCK;
+    PyObject *file;
+    PyObject *self;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|n:file_wrapper", names,
+                                     &file, &size)) {
+        return NULL;
+    }
+    if (size <= 0) {
+        size = WSGI_FILE_BLOCK;
+    }
+    self = type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    file_of(self)->file = Py_NewRef(file);
+    file_of(self)->size = PyLong_FromSsize_t(size);
+    if (file_of(self)->size == NULL) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return self;
+}
+
+static PyObject *file_iternext(PyObject *self)
+{
+    struct wsgi_file *file = file_of(self);
+    PyObject *name;
+    PyObject *block;
+    int more;
+
+    if (file->file == NULL) {
+        return NULL;
+    }
+    name = PyUnicode_InternFromString("read");
+    if (name == NULL) {
+        return NULL;
+    }
+    block = PyObject_CallMethodOneArg(file->file, name, file->size);
+    Py_DECREF(name);
+    more = block == NULL ? 0 : PyObject_IsTrue(block);
+    if (more <= 0) {
+        Py_CLEAR(block);
+    }
+    return block;
+}
+
+static PyObject *file_close(PyObject *self, PyObject *unused)
+{
+    PyObject *inner = file_of(self)->file;
+    PyObject *close;
+    PyObject *done;
+
+    (void)unused;
+    file_of(self)->file = NULL;
+    if (inner == NULL) {
+        Py_RETURN_NONE;
+    }
+    close = PyObject_GetAttrString(inner, "close");
+    Py_DECREF(inner);
+    if (close == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return NULL;
+        }
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    done = PyObject_CallNoArgs(close);
+    Py_DECREF(close);
+    return done;
+}
+
+static int file_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(file_of(self)->file);
+    return 0;
+}
+
+static int file_clear(PyObject *self)
+{
+    Py_CLEAR(file_of(self)->file);
+    return 0;
+}
+
+static void file_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(file_of(self)->file);
+    Py_CLEAR(file_of(self)->size);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef file_methods[] = {
+    {"close", file_close, METH_NOARGS,
+     PyDoc_STR("close()\n--\n\nClose the file, if it can be.")},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot file_slots[] = {
+    {Py_tp_doc, (char *)"FileWrapper(filelike, block_size=65536)\n--\n\n"
+                        "The blocks of a file: wsgi.file_wrapper of PEP 3333."},
+    {Py_tp_new, file_new},
+    {Py_tp_methods, file_methods},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, file_iternext},
+    {Py_tp_traverse, file_traverse},
+    {Py_tp_clear, file_clear},
+    {Py_tp_dealloc, file_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec file_spec = {
+    .name = "xsgi._xsgi.FileWrapper",
+    .basicsize = sizeof(struct wsgi_file),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = file_slots,
+};
+
+int wsgi_file_init_type(PyObject *module, struct ext_wsgi *wsgi)
+{
+    wsgi->file_type =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &file_spec, NULL);
+    return wsgi->file_type == NULL ? -1 : 0;
+}
