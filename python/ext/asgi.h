@@ -18,7 +18,6 @@
 #define XS_EXT_ASGI_H
 
 #include "core/gateway.h"
-#include "python/ext/module.h"
 #include "python/ext/python.h"
 
 /* The strings that messages and scopes are made of. */

@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/limits.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/bridge.h"
 
 #define SEND_START "http.response.start"
 #define SEND_BODY "http.response.body"

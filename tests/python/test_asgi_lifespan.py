@@ -1,0 +1,281 @@
+"""The lifespan protocol, without a server."""
+
+import asyncio
+import logging
+
+import pytest
+
+from xsgi.errors import StartupError
+from xsgi.lifespan import Lifespan
+
+COMPLETE = {"type": "lifespan.startup.complete"}
+STOPPED = {"type": "lifespan.shutdown.complete"}
+
+
+async def good(scope, receive, send):
+    assert await receive() == {"type": "lifespan.startup"}
+    scope["state"]["answer"] = 42
+    await send(COMPLETE)
+    assert await receive() == {"type": "lifespan.shutdown"}
+    await send(STOPPED)
+
+
+def start(app, mode="auto", **limits):
+    """Start ``app`` up and down again: its state in between, and whether the
+    shutdown went well."""
+
+    async def main():
+        lifespan = Lifespan(app, mode, **limits)
+        await lifespan.startup()
+        state = lifespan.state
+        return state, await lifespan.shutdown()
+
+    return asyncio.run(main())
+
+
+def fails(app, mode="auto", **limits):
+    """The one line that a failing start-up gives."""
+    with pytest.raises(StartupError) as caught:
+        start(app, mode, **limits)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+@pytest.mark.parametrize("mode", ["auto", "on"])
+def test_state_is_what_the_application_put_there(mode):
+    state, stopped = start(good, mode)
+
+    assert state == {"answer": 42}
+    assert stopped
+
+
+def test_scope_says_lifespan_and_its_version():
+    seen = {}
+
+    async def app(scope, receive, send):
+        seen.update(scope)
+        await good(scope, receive, send)
+
+    start(app)
+
+    assert seen["type"] == "lifespan"
+    assert seen["asgi"] == {"version": "3.0", "spec_version": "2.0"}
+
+
+def test_off_does_not_call_the_application():
+    async def app(scope, receive, send):
+        raise AssertionError("called")
+
+    assert start(app, "off") == (None, True)
+
+
+async def refuses(scope, receive, send):
+    raise ValueError("only http here")
+
+
+async def returns(scope, receive, send):
+    return
+
+
+async def answers_http(scope, receive, send):
+    await receive()
+    await send({"type": "http.response.start", "status": 200})
+
+
+@pytest.mark.parametrize("app", [refuses, returns, answers_http])
+def test_auto_goes_on_without_an_unsupported_lifespan(app):
+    assert start(app, "auto") == (None, True)
+
+
+@pytest.mark.parametrize("app", [refuses, returns, answers_http])
+def test_on_refuses_an_unsupported_lifespan(app):
+    fails(app, "on")
+
+
+def test_auto_says_why_it_goes_on(caplog):
+    with caplog.at_level(logging.INFO, "xsgi.error"):
+        start(refuses)
+
+    assert "ValueError('only http here')" in caplog.text
+
+
+@pytest.mark.parametrize("mode", ["auto", "on"])
+def test_an_exception_after_the_startup_message_is_a_failed_startup(
+    mode, caplog
+):
+    async def app(scope, receive, send):
+        await receive()
+        raise KeyError("DATABASE_URL")
+
+    line = fails(app, mode)
+
+    assert "KeyError: 'DATABASE_URL'" in line
+    assert "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize("mode", ["auto", "on"])
+def test_startup_failed_is_a_failed_startup_with_its_last_line(mode, caplog):
+    async def app(scope, receive, send):
+        await receive()
+        text = "Traceback:\n  File x\nOSError: no database\n"
+        await send({"type": "lifespan.startup.failed", "message": text})
+        raise OSError("no database")
+
+    line = fails(app, mode)
+
+    assert line.endswith(": OSError: no database")
+    assert "File x" in caplog.text
+
+
+def test_startup_failed_without_a_message_says_so():
+    async def app(scope, receive, send):
+        await receive()
+        await send({"type": "lifespan.startup.failed"})
+
+    assert "no message" in fails(app)
+
+
+def test_a_startup_that_hangs_is_cancelled_at_its_limit():
+    seen = []
+
+    async def app(scope, receive, send):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    line = fails(app, startup_timeout=0.02)
+
+    assert "took more than 0.02 s" in line
+    assert seen == ["cancelled"]
+
+
+def test_cancelling_startup_cancels_the_application():
+    seen = []
+
+    async def app(scope, receive, send):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def main():
+        task = asyncio.create_task(Lifespan(app).startup())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+
+    assert seen == ["cancelled"]
+
+
+def test_a_shutdown_that_hangs_is_cancelled_at_its_limit(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        await receive()
+        await asyncio.Event().wait()
+
+    _, stopped = start(app, shutdown_timeout=0.02)
+
+    assert not stopped
+    assert "took more than 0.02 s" in caplog.text
+
+
+def test_an_application_that_stays_after_shutdown_is_cancelled(caplog):
+    async def app(scope, receive, send):
+        await good(scope, receive, send)
+        await asyncio.Event().wait()
+
+    _, stopped = start(app, shutdown_timeout=0.02)
+
+    assert not stopped
+
+
+def test_shutdown_failed_is_logged_with_its_message(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        await receive()
+        await send({"type": "lifespan.shutdown.failed", "message": "stuck"})
+
+    _, stopped = start(app)
+
+    assert not stopped
+    assert "stuck" in caplog.text
+
+
+def test_an_exception_during_shutdown_is_logged(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        await receive()
+        raise RuntimeError("cannot let go")
+
+    _, stopped = start(app)
+
+    assert not stopped
+    assert "cannot let go" in caplog.text
+
+
+def test_an_application_that_returns_after_startup_needs_no_shutdown(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+
+    state, stopped = start(app)
+
+    assert state == {}
+    assert stopped
+    assert caplog.text == ""
+
+
+def test_an_exception_while_serving_is_logged_once(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        raise RuntimeError("background task died")
+
+    async def main():
+        lifespan = Lifespan(app)
+        await lifespan.startup()
+        await asyncio.sleep(0)
+        return await lifespan.shutdown()
+
+    assert asyncio.run(main())
+    assert caplog.text.count("ended early") == 1
+
+
+def test_startup_complete_twice_is_an_error_of_the_application(caplog):
+    seen = []
+
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        try:
+            await send(COMPLETE)
+        except RuntimeError as error:
+            seen.append(str(error))
+
+    start(app)
+
+    assert "may not be sent" in seen[0]
+
+
+def test_shutdown_complete_during_startup_is_a_failed_startup():
+    async def app(scope, receive, send):
+        await receive()
+        await send(STOPPED)
+
+    assert "RuntimeError" in fails(app)
+
+
+def test_unknown_mode_is_refused():
+    with pytest.raises(ValueError):
+        Lifespan(good, "maybe")
