@@ -257,7 +257,7 @@ static bool loop_turn(struct xs_sim *sim)
 {
     bool did = sim_jobs(sim);
 
-    did = sim_poll(sim, 0) || did;
+    did = sim_poll(sim) || did;
     did = loop_timers(sim) || did;
     did = loop_listeners(sim) || did;
     did = loop_ready(sim) || did;
@@ -278,7 +278,7 @@ static void loop_advance(struct xs_sim *sim, uint64_t until_ns)
         sim->drive.block(sim->drive.user);
     }
     if (next == XS_NEVER) {
-        (void)sim_poll(sim, XS_SIM_REAL_WAIT_MS);
+        sim_wait(sim);
     } else {
         sim->now_ns = next;
         sim->stats.instant = 0;

@@ -236,7 +236,12 @@ void sim_post(struct xs_io *io, struct xs_io_job *job);
 /* Run what was posted. True if there was any. */
 bool sim_jobs(struct xs_sim *sim);
 int sim_watch(struct xs_drive *drive, struct xs_watch *watch, unsigned events);
-/* Poll what is watched, waiting up to `wait_ms`. True if any was ready. */
-bool sim_poll(struct xs_sim *sim, int wait_ms);
+/* Tell what watched descriptors are ready for. True if there was any. */
+bool sim_poll(struct xs_sim *sim);
+
+/* Wait in real time, XS_SIM_REAL_WAIT_MS at most, until a watched descriptor
+ * is ready or a job is posted. Calls nobody: the host may have let go of what
+ * a callback needs (drive.h, rule 3). */
+void sim_wait(struct xs_sim *sim);
 
 #endif

@@ -155,22 +155,17 @@ static unsigned poll_events(short revents, unsigned wanted)
     return events & wanted;
 }
 
-bool sim_poll(struct xs_sim *sim, int wait_ms)
+/* Ask the system about the watched descriptors and, if we wait, about posted
+ * jobs. True if something is ready. */
+static bool poll_ask(struct xs_sim *sim, struct pollfd *fds, int wait_ms)
 {
-    struct pollfd fds[SIM_WATCHES_MAX + 1];
-    struct xs_watch *told[SIM_WATCHES_MAX];
     unsigned count = sim->watch_count;
     uint8_t scratch[64];
-    bool did = false;
 
-    if (count == 0 && wait_ms == 0) {
-        return false;
-    }
     for (unsigned i = 0; i < count; i++) {
         unsigned want = sim->watch_events[i];
 
-        told[i] = sim->watches[i];
-        fds[i].fd = told[i]->fd;
+        fds[i].fd = sim->watches[i]->fd;
         fds[i].events = (short)(((want & XS_IO_READ) != 0 ? POLLIN : 0) |
                                 ((want & XS_IO_WRITE) != 0 ? POLLOUT : 0));
         fds[i].revents = 0;
@@ -188,6 +183,29 @@ bool sim_poll(struct xs_sim *sim, int wait_ms)
     }
     while (fds[count].revents != 0 &&
            read(fds[count].fd, scratch, sizeof scratch) > 0) {
+    }
+    return true;
+}
+
+void sim_wait(struct xs_sim *sim)
+{
+    struct pollfd fds[SIM_WATCHES_MAX + 1];
+
+    (void)poll_ask(sim, fds, XS_SIM_REAL_WAIT_MS);
+}
+
+bool sim_poll(struct xs_sim *sim)
+{
+    struct pollfd fds[SIM_WATCHES_MAX + 1];
+    struct xs_watch *told[SIM_WATCHES_MAX];
+    unsigned count = sim->watch_count;
+    bool did = false;
+
+    for (unsigned i = 0; i < count; i++) {
+        told[i] = sim->watches[i];
+    }
+    if (count == 0 || !poll_ask(sim, fds, 0)) {
+        return false;
     }
     for (unsigned i = 0; i < count; i++) {
         /* A callback may end any watch, or ask for other events. */
