@@ -12,10 +12,26 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xsgi import _xsgi
+
+
+class _Map(Mapping[Any, selectors.SelectorKey]):
+    """What is registered, by descriptor or by the object that has one."""
+
+    def __init__(self, selector: Selector) -> None:
+        self._selector = selector
+
+    def __len__(self) -> int:
+        return len(self._selector._keys)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._selector._keys)
+
+    def __getitem__(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._selector.get_key(fileobj)
 
 
 class Selector(selectors.BaseSelector):
@@ -24,6 +40,7 @@ class Selector(selectors.BaseSelector):
     def __init__(self, backend: _xsgi.Backend) -> None:
         self._backend = backend
         self._keys: dict[int, selectors.SelectorKey] = {}
+        self._map = _Map(self)
         # Called once per turn of the loop: no Python frame in between.
         self.select = backend.select  # type: ignore[method-assign]
 
@@ -54,7 +71,7 @@ class Selector(selectors.BaseSelector):
         self._backend.close()
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        return self._keys
+        return self._map
 
     def get_key(self, fileobj: Any) -> selectors.SelectorKey:
         return self._keys[self._find(fileobj)]
@@ -83,7 +100,7 @@ class Selector(selectors.BaseSelector):
             for fd, key in self._keys.items():
                 if key.fileobj is fileobj:
                     return fd
-            raise
+            raise KeyError(f"{fileobj!r} is not registered") from None
         if fd not in self._keys:
             raise KeyError(f"{fileobj!r} is not registered")
         return fd
