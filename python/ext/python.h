@@ -7,4 +7,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <structmember.h> /* PyMemberDef, until 3.12 put it into Python.h */
+
 #endif
