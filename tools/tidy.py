@@ -55,6 +55,7 @@ GUESTS = {
     "llhttp.h": ("core/http1/",),
     "uv.h": ("io/", "tests/", "bench/"),
     "Python.h": ("python/ext/python.h",),
+    "structmember.h": ("python/ext/python.h",),
 }
 
 # Words that may not stand anywhere, in C, and in core/.
