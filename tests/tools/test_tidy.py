@@ -55,7 +55,7 @@ def test_a_tree_in_order_has_no_fault(tmp_path):
         (
             "length",
             "core/CMakeLists.txt",
-            HOUSE["core/CMakeLists.txt"] + "\n" * 40,
+            HOUSE["core/CMakeLists.txt"] + "\n" * 41,
         ),
         (
             "function",
