@@ -7,6 +7,7 @@ added here exists there, in the environment and in the Python interface.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -278,6 +279,8 @@ class Config:
             except ValueError as error:
                 raise ConfigError(f"{option.name}: {error}") from None
             object.__setattr__(self, option.name, value)
+        if self.task_mode == "eager" and sys.version_info < (3, 12):
+            raise ConfigError("task_mode: 'eager' needs Python 3.12 or newer.")
 
 
 def options() -> list[dataclasses.Field[Any]]:

@@ -14,7 +14,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xsgi.config import Config
@@ -22,6 +22,9 @@ from xsgi.errors import BindError, ConfigError
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+
+#: What one server of the core takes (XS_LISTENERS_MAX).
+ADDRESSES_MAX = 16
 
 #: systemd's first descriptor (sd_listen_fds(3)).
 LISTEN_FDS_START = 3
@@ -125,13 +128,14 @@ class Listener:
     def port(self) -> int:
         return 0 if self._is_unix else int(self._name[1])
 
-    def listen(self, backlog: int) -> int:
-        """Listen, and give the descriptor away. Raises BindError."""
+    def listen(self, backlog: int, take: Callable[[int], object]) -> None:
+        """Listen, and give the descriptor to ``take``. Raises BindError."""
         try:
             self._sock.listen(backlog)
+            take(self._sock.fileno())
         except OSError as error:
             raise _refused(self.url.removeprefix("http://"), error) from None
-        return self._sock.detach()
+        self._sock.detach()
 
     def close(self) -> None:
         """Close what was not given away; unlink what is still ours."""
@@ -148,6 +152,8 @@ def bind(config: Config) -> list[Listener]:
     """Bind every address of ``config``, or none. Raises BindError."""
     listeners: list[Listener] = []
     wanted = addresses(config)
+    if len(wanted) > ADDRESSES_MAX:
+        raise ConfigError(f"bind: at most {ADDRESSES_MAX} addresses.")
     try:
         for address in wanted:
             if isinstance(address, Tcp):

@@ -183,10 +183,10 @@ def _django(interface_name):
     [
         (lambda: _django("asgi"), "asgi3"),
         (lambda: _django("wsgi"), "wsgi"),
-        ("flask:Flask(__name__)", "wsgi"),
+        ("flask:Flask('x')", "wsgi"),
         ("fastapi:FastAPI()", "asgi3"),
         ("starlette.applications:Starlette()", "asgi3"),
-        ("quart:Quart(__name__)", "asgi3"),
+        ("quart:Quart('x')", "asgi3"),
         ("litestar:Litestar()", "asgi3"),
         ("blacksheep:Application()", "asgi3"),
         ("falcon:App()", "wsgi"),

@@ -26,6 +26,15 @@ def bind():
     sockets.close_all(bound)
 
 
+@pytest.fixture
+def taken():
+    """Descriptors that were given away; closed afterwards."""
+    fds = []
+    yield fds
+    for fd in fds:
+        os.close(fd)
+
+
 @pytest.mark.parametrize(
     ("text", "address"),
     [
@@ -105,15 +114,14 @@ def test_free_port_is_told(bind):
     assert listener.port > 0
 
 
-def test_bound_socket_refuses_until_it_listens(bind):
+def test_bound_socket_refuses_until_it_listens(bind, taken):
     (listener,) = bind(port=0)
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", listener.port), 1)
 
-    fd = listener.listen(5)
+    listener.listen(5, taken.append)
 
     socket.create_connection(("127.0.0.1", listener.port), 1).close()
-    os.close(fd)
 
 
 def test_taken_port_is_told_with_its_address(bind):
@@ -123,6 +131,11 @@ def test_taken_port_is_told_with_its_address(bind):
             BindError, match=f"127.0.0.1:{port}: something else listens"
         ):
             bind(port=port)
+
+
+def test_more_addresses_than_the_core_takes_are_refused(bind):
+    with pytest.raises(ConfigError, match="at most 16"):
+        bind(bind=[f"127.0.0.1:{port}" for port in range(1, 18)])
 
 
 def test_failed_bind_leaves_nothing_open(bind, tmp_path):
@@ -169,14 +182,13 @@ needs_ipv6 = pytest.mark.skipif(not _has_ipv6(), reason="needs IPv6")
 
 
 @needs_ipv6
-def test_ipv6_wildcard_takes_ipv4_too(bind):
+def test_ipv6_wildcard_takes_ipv4_too(bind, taken):
     (listener,) = bind(host="::", port=0)
 
-    fd = listener.listen(5)
+    listener.listen(5, taken.append)
 
     for host in ("127.0.0.1", "::1"):
         socket.create_connection((host, listener.port), 1).close()
-    os.close(fd)
 
 
 @needs_ipv6

@@ -1,0 +1,30 @@
+"""WSGI needs no asyncio: the backend runs alone on the main thread."""
+
+from __future__ import annotations
+
+from xsgi import _xsgi, log, signals
+from xsgi.service import Service
+
+
+def run(service: Service) -> None:
+    """Serve until a signal comes."""
+    backend = _xsgi.Backend()
+    server = service.open(backend)
+    patience = service.config.timeout_graceful_shutdown
+    try:
+        with signals.on_descriptor(patience) as signalled:
+            if signalled is not None:
+                backend.watch(signalled.fileno(), 1, signalled)
+            service.listen()
+            while not server.stopped:
+                for reader, _ in server.run():
+                    reader.recv(64)
+                    service.stop()
+            if signalled is not None:
+                backend.unwatch(signalled.fileno())
+            # Applications on threads may run on behind a closed connection.
+            server.close()
+    finally:
+        server.close()
+        backend.close()
+    log.error.info("stopped")

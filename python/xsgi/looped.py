@@ -1,0 +1,182 @@
+"""Serving inside an asyncio loop: ours, or one that the user brings."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from xsgi import log, signals
+from xsgi.config import Config
+from xsgi.errors import ConfigError
+from xsgi.lifespan import Lifespan
+from xsgi.loop import Guest, Loop
+from xsgi.service import Service
+
+Stop = Callable[[], Awaitable[object]]
+
+#: How often it is looked whether the last application task has ended.
+LOOK = 0.02
+
+#: Seconds that cancelled requests get to clean up.
+CANCEL_PATIENCE = 2.0
+
+#: Seconds that the threads of the default executor get to end.
+EXECUTOR_PATIENCE = 5.0
+
+
+def run(service: Service) -> None:
+    """Make the loop that the options name, serve in it, and close it."""
+    loop = _new_loop(service.config.loop)
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_until_complete(_until_signalled(service))
+        log.error.info("stopped")
+    finally:
+        try:
+            _wind_up(loop)
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()
+
+
+def _new_loop(name: str) -> asyncio.AbstractEventLoop:
+    if name == "asyncio":
+        return asyncio.SelectorEventLoop()
+    if name == "uvloop":
+        try:
+            import uvloop
+        except ImportError:
+            raise ConfigError(
+                "loop: uvloop is not installed (pip install uvloop)."
+            ) from None
+        loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        return loop
+    return Loop()
+
+
+def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
+    """What asyncio.run does at the end, in bounded time."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=CANCEL_PATIENCE))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    # Before 3.12 there is no time limit: the watchdog of signals.py is one.
+    limit = (EXECUTOR_PATIENCE,) if sys.version_info >= (3, 12) else ()
+    loop.run_until_complete(loop.shutdown_default_executor(*limit))
+
+
+async def _until_signalled(service: Service) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    with signals.on_loop(loop, stop.set, _patience(service.config)):
+        await serve(service, stop.wait)
+
+
+def _patience(config: Config) -> float | None:
+    """The longest that a shutdown may take."""
+    parts = (config.timeout_graceful_shutdown, config.timeout_lifespan_shutdown)
+    if None in parts:
+        return None
+    return sum(part or 0.0 for part in parts) + CANCEL_PATIENCE
+
+
+async def _for_ever() -> None:
+    await asyncio.get_running_loop().create_future()
+
+
+async def serve(service: Service, stop: Stop = _for_ever) -> None:
+    """Serve until ``stop()`` returns or this task is cancelled."""
+    config = service.config
+    lifespan = Lifespan(
+        service.loaded.app,
+        "off" if service.is_wsgi else config.lifespan,
+        startup_timeout=config.timeout_lifespan_startup,
+        shutdown_timeout=config.timeout_lifespan_shutdown,
+    )
+    if not await _unless_stopped(lifespan.startup(), stop):
+        return
+    try:
+        await _serve_requests(service, stop, lifespan.state)
+    finally:
+        await lifespan.shutdown()
+
+
+async def _unless_stopped(work: Coroutine[Any, Any, None], stop: Stop) -> bool:
+    """Do ``work`` to its end. False if it was to stop before."""
+    stopping = asyncio.ensure_future(stop())
+    working = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait(
+            {stopping, working}, return_when=asyncio.FIRST_COMPLETED
+        )
+        if working.done():
+            working.result()
+            return True
+        return False
+    finally:
+        stopping.cancel()
+        working.cancel()
+        await asyncio.wait({stopping, working})
+
+
+async def _serve_requests(
+    service: Service, stop: Stop, state: dict[str, Any] | None
+) -> None:
+    """What happens between start-up and shutdown of the application."""
+    loop = asyncio.get_running_loop()
+    guest = None if isinstance(loop, Loop) else Guest(loop)
+    backend = loop.backend if isinstance(loop, Loop) else guest.backend
+    server = service.open(backend, loop, state)
+    stopped = asyncio.Event()
+    server.on_stopped = stopped.set
+    try:
+        service.listen(_name(loop))
+        try:
+            await stop()
+        finally:
+            # Also when cancelled: and this may be cancelled again.
+            service.stop()
+            await _finish(service, stopped)
+    finally:
+        server.close()
+        if guest is not None:
+            guest.close()
+
+
+async def _finish(service: Service, stopped: asyncio.Event) -> None:
+    """Let connections and tasks end within the grace, then cancel them."""
+    loop = asyncio.get_running_loop()
+    grace = service.config.timeout_graceful_shutdown
+    until = None if grace is None else loop.time() + grace
+    await stopped.wait()
+    if await _none_runs(service, until):
+        return
+    log.error.warning(
+        "cancelling %d requests: %g s are over", service.running, grace
+    )
+    service.server.cancel()
+    if not await _none_runs(service, loop.time() + CANCEL_PATIENCE):
+        log.error.error(
+            "%d requests do not end although they were cancelled",
+            service.running,
+        )
+
+
+async def _none_runs(service: Service, until: float | None) -> bool:
+    """Wait until no application task runs; False if it lasts too long."""
+    loop = asyncio.get_running_loop()
+    while service.running > 0:
+        if until is not None and loop.time() >= until:
+            return False
+        await asyncio.sleep(LOOK)
+    return True
+
+
+def _name(loop: asyncio.AbstractEventLoop) -> str:
+    if isinstance(loop, Loop):
+        return "xsgi"
+    return type(loop).__module__.partition(".")[0]

@@ -1,0 +1,68 @@
+"""The two ways to serve: run owns the process, serve is a guest in a loop.
+
+load ─▶ bind ─▶ lifespan ─▶ listen ─▶ serve ─▶ stop ─▶ lifespan ─▶ end
+                start-up                               shutdown
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xsgi import log
+from xsgi.config import Application, Config
+from xsgi.service import Service
+
+
+def run(app: str | Application | Config, **options: Any) -> None:
+    """Serve ``app`` until SIGINT or SIGTERM. Returns after a graceful stop.
+
+    ``app`` is an application or "module:attribute"; ``options`` are those of
+    ``Config``, which may also be given as it is. A second signal ends the
+    process at once. Outside the main thread no signal is handled.
+
+    Raises ``xsgi.Error`` with one line if there is nothing to serve, nowhere
+    to listen, or the application does not start up.
+    """
+    config = _config_of(app, options)
+    log.setup(config.log_level)
+    service = Service(config)
+    try:
+        # WSGI alone does not pay for asyncio.
+        if service.is_wsgi:
+            from xsgi import alone
+
+            alone.run(service)
+        else:
+            from xsgi import looped
+
+            looped.run(service)
+    finally:
+        service.close()
+
+
+async def serve(app: str | Application | Config, **options: Any) -> None:
+    """Serve ``app`` inside the running loop until this task is cancelled.
+
+    Takes what ``run`` takes (``loop`` has no meaning here). No signal is
+    handled and no logger is set up: that is the program's. Cancelling the
+    task that awaits this is a graceful stop: requests that run may finish
+    within ``timeout_graceful_shutdown``, then CancelledError goes on. A
+    second cancellation ends it at once.
+    """
+    from xsgi import looped
+
+    service = Service(_config_of(app, options))
+    try:
+        await looped.serve(service)
+    finally:
+        service.close()
+
+
+def _config_of(
+    app: str | Application | Config, options: dict[str, Any]
+) -> Config:
+    if not isinstance(app, Config):
+        return Config(app, **options)
+    if options:
+        raise TypeError("options belong into the Config")
+    return app
