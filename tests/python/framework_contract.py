@@ -1,0 +1,158 @@
+"""What an application of any framework gets from the server.
+
+Each test_frameworks_*.py names applications of apps/ and inherits the tests
+from here. ``apps/common.py`` lists the paths that they all serve.
+"""
+
+import hashlib
+import itertools
+import os
+import time
+
+import httpx
+import pytest
+
+import raw
+import serving
+from apps import common
+
+UPLOAD = 64 << 20
+
+
+class Contract:
+    """Subclasses set ``app`` and maybe ``options``."""
+
+    app: str
+    options: tuple[str, ...] = ()
+    takes_chunked = True
+
+    def test_json_goes_both_ways(self, client):
+        answer = client.get("/json", params={"q": "ä b"})
+        assert answer.status_code == 200
+        assert answer.json() == {"hello": "world", "q": "ä b"}
+        data = {"a": [1, 2.5, None, "ü"], "b": {"c": True}}
+
+        assert client.post("/json", json=data).json() == data
+
+    def test_form_arrives(self, client):
+        form = {"name": "Ada ä&=", "tags": ["x", "y z"]}
+
+        assert client.post("/form", data=form).json() == form
+
+    def test_file_upload_arrives(self, client):
+        content = os.urandom(300_000)
+
+        answer = client.post(
+            "/upload",
+            data={"note": "hello"},
+            files={"file": ("photo.bin", content)},
+        )
+
+        assert answer.json() == {
+            "note": "hello",
+            "filename": "photo.bin",
+            "size": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+
+    def test_upload_streams_64_mib(self, raw_client):
+        digest = hashlib.sha256()
+        raw_client.send(
+            b"POST /digest HTTP/1.1\r\nHost: test\r\n"
+            b"Content-Type: application/octet-stream\r\n"
+            b"Content-Length: %d\r\n\r\n" % UPLOAD
+        )
+        for piece in common.pieces():
+            digest.update(piece)
+            raw_client.send(piece)
+
+        answer = raw_client.response()
+
+        assert answer.status == 200, answer
+        assert httpx.Response(200, content=answer.body).json() == {
+            "size": UPLOAD,
+            "sha256": digest.hexdigest(),
+        }
+
+    def test_chunked_upload_streams(self, client):
+        if not self.takes_chunked:
+            pytest.skip("the framework reads by Content-Length only")
+        parts = [b"a" * 10, b"b" * 100_000, b"c"]
+
+        answer = client.post("/digest", content=iter(parts))
+
+        assert answer.json()["size"] == 100_011
+
+    def test_download_streams_64_mib(self, raw_client):
+        digest, size = hashlib.sha256(), 0
+        raw_client.request("GET", "/download")
+        head = raw_client.head()
+        assert head.status == 200
+        assert head.header("transfer-encoding") == "chunked"
+
+        for piece in raw_client.chunks():
+            digest.update(piece)
+            size += len(piece)
+
+        assert raw_client.ended
+        assert size == common.DOWNLOAD
+        assert digest.hexdigest() == common.digest(common.pieces())["sha256"]
+
+    def test_server_sent_events_arrive_when_they_are_sent(self, raw_client):
+        raw_client.request("GET", "/events")
+        head = raw_client.head()
+        assert head.header("content-type").startswith("text/event-stream")
+        times, events = [], []
+
+        for event in raw_client.chunks():
+            times.append(time.monotonic())
+            events.append(event)
+
+        assert events == [b"data: %d\n\n" % n for n in range(common.EVENTS)]
+        gaps = [b - a for a, b in itertools.pairwise(times)]
+        assert min(gaps) > common.PAUSE / 2
+
+    def test_cookies_go_both_ways(self, raw_client):
+        answer = raw_client.get("/cookies", "Cookie: x=1; y=2")
+
+        assert httpx.Response(200, content=answer.body).json() == {
+            "x": "1",
+            "y": "2",
+        }
+        cookies = [v for k, v in answer.headers if k == "set-cookie"]
+        assert [each.partition(";")[0] for each in cookies] == ["a=1", "b=2"]
+        assert "httponly" in cookies[0].lower()
+
+    def test_exception_gives_500_and_the_connection_lives(self, raw_client):
+        assert raw_client.get("/error").status == 500
+
+        assert raw_client.get("/json").status == 200
+
+    def test_exception_in_the_stream_cuts_it_off(self, raw_client):
+        answer = raw_client.get("/error-later")
+
+        assert answer.status == 200
+        assert answer.body == b"first"
+        assert not answer.complete
+
+    def test_client_that_leaves_ends_the_stream(self, server, client):
+        before = client.get("/left").json()["left"]
+        with raw.Client(server.address) as leaving:
+            leaving.request("GET", "/endless")
+            assert leaving.head().status == 200
+            leaving.exactly(1 << 20)
+            leaving.reset()
+
+        deadline = time.monotonic() + serving.PATIENCE
+        while client.get("/left").json()["left"] == before:
+            assert time.monotonic() < deadline, "the application was not told"
+
+    def test_head_has_no_body(self, raw_client):
+        raw_client.request("HEAD", "/json")
+        answer = raw_client.response("HEAD")
+        assert answer.body == b""
+
+        assert raw_client.get("/json").status == 200
+
+    def test_unknown_path_is_the_framework_s_404(self, client):
+        assert client.get("/nowhere").status_code == 404

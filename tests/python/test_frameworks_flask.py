@@ -1,0 +1,16 @@
+"""Flask applications, over real sockets."""
+
+import pytest
+
+from framework_contract import Contract
+
+pytest.importorskip("flask")
+
+
+class TestFlask(Contract):
+    app = "flask_app:app"
+
+
+class TestFlaskValidated(Contract):
+    app = "flask_app:validated"
+    takes_chunked = False
