@@ -13,9 +13,9 @@
  * The last `held` bytes, always copied ones, are not for the socket yet: a
  * response head whose end is not known. They can be taken back.
  *
- * Invariants: bytes == the sum of the pieces' lengths; own_tail - own_head == the
- * sum of the copied ones'; held <= the last piece's, and that is a copied one;
- * no piece is empty; own_head <= own_tail <= own_cap. */
+ * Invariants: bytes == the sum of the pieces' lengths; own_tail - own_head ==
+ * the sum of the copied ones'; held <= the last piece's, and that is a copied
+ * one; no piece is empty; own_head <= own_tail <= own_cap. */
 
 #ifndef XS_BASE_QUEUE_H
 #define XS_BASE_QUEUE_H

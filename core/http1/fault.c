@@ -7,6 +7,11 @@
 #include "core/base/base.h"
 #include "core/http1/chars.h"
 
+bool xs_fault_is_foreign(unsigned method)
+{
+    return method >= HTTP_PRI && method <= HTTP_FLUSH;
+}
+
 /* A token that is no method of llhttp's is one that we do not implement; what
  * is no token is no request at all. */
 static enum xs_refusal fault_method(struct xs_slice bytes)
@@ -32,13 +37,15 @@ static enum xs_refusal fault_in_head(const struct xs_fault *fault)
             break;
     }
     if (!fault->has_version) {
+        if (fault->has_target && xs_fault_is_foreign(fault->method)) {
+            return XS_REFUSE_METHOD;
+        }
         /* Also HTTP/0.9, whose line ends behind the target: whatever is
          * wrong with what follows, that was wrong before. */
         return XS_REFUSE_SYNTAX;
     }
     switch (fault->err) {
         case HPE_INVALID_CONTENT_LENGTH:
-            return XS_REFUSE_LENGTH;
         case HPE_UNEXPECTED_CONTENT_LENGTH:
             return (fault->flags & F_TRANSFER_ENCODING) != 0 ? XS_REFUSE_FRAMING
                                                              : XS_REFUSE_LENGTH;

@@ -12,12 +12,17 @@
 struct xs_fault {
     int err;               /* an llhttp_errno */
     unsigned flags;        /* llhttp_flags that are set */
+    unsigned method;       /* an llhttp_method, once the target has begun */
     bool in_head;          /* else in a chunked body */
     bool has_target;       /* the target has begun */
     bool has_version;      /* the version has begun */
     struct xs_slice bytes; /* of the message up to where llhttp stopped, that
                             * byte too; only while the target has not begun */
 };
+
+/* llhttp takes methods of other protocols, too: those of RTSP and HTTP/2's
+ * PRI. */
+bool xs_fault_is_foreign(unsigned method);
 
 /* Why the request is refused; never XS_REFUSE_NOT. The same bytes give the
  * same answer however they were cut. */

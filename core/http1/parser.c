@@ -86,9 +86,8 @@ static enum xs_refusal parser_line(const struct xs_parser *parser,
     if (version - 6 != target_end) {
         return XS_REFUSE_SYNTAX;
     }
-    /* CONNECT asks for a tunnel, which an origin server must not open; from
-     * PRI on the methods are not of HTTP/1, but for QUERY. */
-    if (known == HTTP_CONNECT || (known > HTTP_PRI && known <= HTTP_FLUSH)) {
+    /* CONNECT asks for a tunnel, which an origin server must not open. */
+    if (known == HTTP_CONNECT || xs_fault_is_foreign(known)) {
         return XS_REFUSE_METHOD;
     }
     if ((size_t)(version + sizeof "1.1" - 1 - method.data) >
@@ -354,6 +353,7 @@ static enum xs_refusal parser_fault(const struct xs_parser *parser, int err,
     struct xs_fault fault = {
         .err = err,
         .flags = parser->ll.flags,
+        .method = parser->ll.method,
         .in_head = parser->state == XS_PARSER_HEAD,
         .has_target = head->target.data != NULL,
         .has_version = parser->has_version,

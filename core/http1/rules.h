@@ -25,9 +25,9 @@ struct xs_rules_seen {
     bool is_chunked; /* whose last coding is "chunked" */
 };
 
-/* `head` has method, target and fields; trim the values and fill in the rest. In an absolute-form
- * request the Host field's value becomes the target's authority (RFC 9112
- * 3.2.2). XS_REFUSE_NOT, or why the request is not served. */
+/* `head` has method, target and fields; trim the values and fill in the rest.
+ * In an absolute-form request the Host field's value becomes the target's
+ * authority (RFC 9112 3.2.2). XS_REFUSE_NOT, or why it is not served. */
 XS_MUST_CHECK enum xs_refusal xs_rules_apply(struct xs_head *head,
                                              const struct xs_rules_seen *seen,
                                              const struct xs_limits *limits);

@@ -1,0 +1,59 @@
+/* test_chars.c - core/http1/chars.c: the table, from the grammar. */
+
+#include "core/http1/chars.h"
+
+#include <ctype.h>
+
+#include "tests/testlib.h"
+
+static bool in(int c, const char *set)
+{
+    return c > 0 && c < 0x80 && strchr(set, c) != NULL;
+}
+
+static bool is_alnum(int c)
+{
+    return c < 0x80 && isalnum(c) != 0;
+}
+
+static void chars_table_is_the_grammar(void **state)
+{
+    (void)state;
+
+    for (int c = 0; c < 256; c++) {
+        uint8_t byte = (uint8_t)c;
+        bool token = is_alnum(c) || in(c, "!#$%&'*+-.^_`|~");
+        bool host = is_alnum(c) || in(c, "-._~!$&'()*+,;=");
+        bool hex = in(c, "0123456789abcdefABCDEF");
+        bool text = c == '\t' || (c >= ' ' && c != 0x7f);
+
+        assert_int_equal(xs_char_is(byte, XS_CHAR_TOKEN), token);
+        assert_int_equal(xs_char_is(byte, XS_CHAR_HOST), host);
+        assert_int_equal(xs_char_is(byte, XS_CHAR_HEX), hex);
+        assert_int_equal(xs_char_is(byte, XS_CHAR_TEXT), text);
+        assert_int_equal(xs_char_is_digit(byte), c >= '0' && c <= '9');
+    }
+}
+
+static void chars_all_wants_every_byte(void **state)
+{
+    (void)state;
+
+    assert_true(xs_chars_all(XS_LIT("x-name"), XS_CHAR_TOKEN));
+    assert_true(xs_chars_all(XS_LIT(""), XS_CHAR_TOKEN));
+    assert_false(xs_chars_all(XS_LIT(" x-name"), XS_CHAR_TOKEN));
+    assert_false(xs_chars_all(XS_LIT("x name"), XS_CHAR_TOKEN));
+    assert_false(xs_chars_all(XS_LIT("x-name:"), XS_CHAR_TOKEN));
+    /* "(" is of a host, "g" of a token: neither is of both. */
+    assert_false(xs_chars_all(XS_LIT("g("), XS_CHAR_TOKEN));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chars_table_is_the_grammar),
+        cmocka_unit_test(chars_all_wants_every_byte),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
