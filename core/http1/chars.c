@@ -35,3 +35,47 @@ bool xs_chars_all(struct xs_slice bytes, enum xs_char kind)
     }
     return all != 0;
 }
+
+/* The bytes that end a line or a string are all below this; in a value of text
+ * there is no other such byte than a tab. */
+#define LOW_END 14u
+#define EACH_BYTE(n) ((uint64_t)(n)*0x0101010101010101u)
+
+/* Not zero if any byte of `word` is below LOW_END. */
+static uint64_t word_low(const uint8_t *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return (word - EACH_BYTE(LOW_END)) & ~word & EACH_BYTE(0x80);
+}
+
+static bool has_low_byte(struct xs_slice value)
+{
+    uint64_t low = 0;
+
+    if (value.len < sizeof low) {
+        for (size_t i = 0; i < value.len; i++) {
+            low |= value.data[i] < LOW_END;
+        }
+        return low != 0;
+    }
+    for (size_t i = 0; i + sizeof low <= value.len; i += sizeof low) {
+        low |= word_low(value.data + i);
+    }
+    return (low | word_low(value.data + value.len - sizeof low)) != 0;
+}
+
+bool xs_chars_have_line_end(struct xs_slice value)
+{
+    if (!has_low_byte(value)) {
+        return false;
+    }
+    for (size_t i = 0; i < value.len; i++) {
+        uint8_t c = value.data[i];
+        if (c == 0 || c == '\r' || c == '\n') {
+            return true;
+        }
+    }
+    return false;
+}

@@ -32,4 +32,8 @@ static inline bool xs_char_is_digit(uint8_t c)
 /* All bytes are of this kind; true for none. */
 bool xs_chars_all(struct xs_slice bytes, enum xs_char kind);
 
+/* There is a CR, LF or NUL, with which a value would end its line or its
+ * string. */
+bool xs_chars_have_line_end(struct xs_slice bytes);
+
 #endif

@@ -145,33 +145,6 @@ static enum writer_field writer_field_of(struct xs_slice name)
     }
 }
 
-/* A zero byte anywhere in `word`. */
-static uint64_t word_has_zero(uint64_t word)
-{
-    return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
-}
-
-/* CR, LF or NUL, with which a value would end its line or its string: eight
- * bytes at a time. */
-static bool has_line_end(struct xs_slice value)
-{
-    uint64_t found = 0;
-    size_t i = 0;
-
-    for (; i + 8 <= value.len; i += 8) {
-        uint64_t word;
-        memcpy(&word, value.data + i, 8);
-        found |= word_has_zero(word);
-        found |= word_has_zero(word ^ 0x0d0d0d0d0d0d0d0du);
-        found |= word_has_zero(word ^ 0x0a0a0a0a0a0a0a0au);
-    }
-    for (; i < value.len; i++) {
-        uint8_t c = value.data[i];
-        found |= c == 0 || c == '\r' || c == '\n';
-    }
-    return found != 0;
-}
-
 static int writer_add(struct xs_queue *queue, struct xs_slice name,
                       struct xs_slice value)
 {
@@ -251,7 +224,7 @@ int xs_writer_header(struct xs_writer *writer, struct xs_queue *queue,
         return XS_ESTATE;
     }
     if (name.len == 0 || !xs_chars_all(name, XS_CHAR_TOKEN) ||
-        has_line_end(value)) {
+        xs_chars_have_line_end(value)) {
         return XS_EINVALID;
     }
     switch (writer_field_of(name)) {

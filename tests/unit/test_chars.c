@@ -48,11 +48,33 @@ static void chars_all_wants_every_byte(void **state)
     assert_false(xs_chars_all(XS_LIT("g("), XS_CHAR_TOKEN));
 }
 
+/* Each byte in each place of runs of any length: only three end a line. */
+static void chars_have_line_end_finds_it_anywhere(void **state)
+{
+    uint8_t bytes[32];
+    (void)state;
+
+    assert_false(xs_chars_have_line_end(XS_LIT("")));
+    for (size_t len = 1; len <= sizeof bytes; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte < 256; byte++) {
+                bool wanted = byte == 0 || byte == '\r' || byte == '\n';
+
+                memset(bytes, (int)(0xfe + len % 2), sizeof bytes);
+                bytes[at] = (uint8_t)byte;
+                assert_int_equal(
+                    xs_chars_have_line_end(xs_slice_of(bytes, len)), wanted);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chars_table_is_the_grammar),
         cmocka_unit_test(chars_all_wants_every_byte),
+        cmocka_unit_test(chars_have_line_end_finds_it_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

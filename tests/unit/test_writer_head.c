@@ -160,30 +160,6 @@ static void writer_refuses_what_would_break_the_head(void **state)
     teardown(f);
 }
 
-/* Each byte in each place of a value: only three are not allowed. */
-static void writer_finds_a_line_end_anywhere(void **state)
-{
-    (void)state;
-
-    for (size_t at = 0; at < 20; at++) {
-        for (unsigned byte = 0; byte < 256; byte++) {
-            struct fixture *f = setup(GET_1_1);
-            uint8_t value[20];
-            int err;
-
-            memset(value, 'v', sizeof value);
-            value[at] = (uint8_t)byte;
-            assert_int_equal(start(f, 200), 0);
-            err = xs_writer_header(&f->writer, &f->queue, XS_LIT("a"),
-                                   xs_slice_of(value, sizeof value));
-            assert_int_equal(err, byte == 0 || byte == '\r' || byte == '\n'
-                                      ? XS_EINVALID
-                                      : 0);
-            teardown(f);
-        }
-    }
-}
-
 static void writer_start_again_drops_the_head_before(void **state)
 {
     struct fixture *f = setup(GET_1_1);
@@ -306,7 +282,6 @@ int main(void)
         cmocka_unit_test(writer_leaves_out_what_the_application_says_itself),
         cmocka_unit_test(writer_takes_a_reason_and_unknown_codes),
         cmocka_unit_test(writer_refuses_what_would_break_the_head),
-        cmocka_unit_test(writer_finds_a_line_end_anywhere),
         cmocka_unit_test(writer_start_again_drops_the_head_before),
         cmocka_unit_test(writer_refuses_with_a_text),
         cmocka_unit_test(writer_refuses_in_place_of_a_head_that_is_held),
