@@ -103,26 +103,30 @@ static void loop_random(struct xs_io *io, uint8_t *data, size_t len)
     XS_ASSERT(err == 0);
 }
 
-static void loop_run_alarm(struct xs_uv *uv)
+/* These two say whether they called the core. */
+
+static bool loop_run_alarm(struct xs_uv *uv)
 {
     if (uv->alarm_ns == XS_NEVER || uv_hrtime() < uv->alarm_ns) {
-        return;
+        return false;
     }
     uv->alarm_ns = XS_NEVER;
     xs_uv_enter(uv);
     uv->io.on_alarm(&uv->io);
     xs_uv_leave(uv);
+    return true;
 }
 
-static void loop_run_defer(struct xs_uv *uv)
+static bool loop_run_defer(struct xs_uv *uv)
 {
     if (!uv->deferred) {
-        return;
+        return false;
     }
     uv->deferred = false;
     xs_uv_enter(uv);
     uv->io.on_defer(&uv->io);
     xs_uv_leave(uv);
+    return true;
 }
 
 /* The wait is over. Old versions of libuv call this before they wait, too:
@@ -133,7 +137,7 @@ static void on_timer(uv_timer_t *timer)
 
     uv->timer_ms = XS_NEVER;
     uv_stop(&uv->loop);
-    loop_run_alarm(uv);
+    (void)loop_run_alarm(uv);
 }
 
 /* End the wait at `at_ns`, rounded up to libuv's milliseconds: an alarm is
@@ -160,15 +164,18 @@ static void loop_set_timer(struct xs_uv *uv, uint64_t at_ns)
     XS_ASSERT(err == 0);
 }
 
-/* One poll, which waits until `until_ns` at most; 0: not at all. libuv does
- * not wait while it has something to close. (uv_backend_timeout cannot be
- * asked: it says 0, too, when descriptors are new to the poll.) */
+/* One poll, which waits until `until_ns` at most; 0: not at all. It does not
+ * wait if a callback has run before it: that may have given the host something
+ * to do. libuv does not wait while it has something to close.
+ * (uv_backend_timeout cannot be asked: it says 0, too, when descriptors are
+ * new to the poll.) */
 static void loop_poll(struct xs_uv *uv, uint64_t until_ns)
 {
-    loop_run_alarm(uv);
-    loop_run_defer(uv);
+    bool ran = loop_run_alarm(uv);
+
+    ran = loop_run_defer(uv) || ran;
     xs_uv_fd_apply(uv);
-    if (until_ns == 0 || uv->deferred || uv->closing != 0) {
+    if (until_ns == 0 || ran || uv->deferred || uv->closing != 0) {
         (void)uv_run(&uv->loop, UV_RUN_NOWAIT);
     } else {
         uv_update_time(&uv->loop);
@@ -180,7 +187,7 @@ static void loop_poll(struct xs_uv *uv, uint64_t until_ns)
         (void)uv_run(&uv->loop, UV_RUN_ONCE);
         loop_woke(uv);
     }
-    loop_run_defer(uv);
+    (void)loop_run_defer(uv);
 }
 
 /* Something waits for another poll. */

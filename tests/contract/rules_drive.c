@@ -89,6 +89,19 @@ static void nothing_blocks_while_a_defer_is_owed(struct world *world)
     assert_int_equal(world->defers, 1);
 }
 
+/* A callback may give the host something to do: it has to get at it. */
+static void nothing_blocks_after_a_defer(struct world *world)
+{
+    world_settle(world);
+    world->blocks = 0;
+    world->wakes = 0;
+    world->io->ops->defer(world->io);
+    assert_int_equal(world->drive->ops->run(world->drive, 5 * XS_MS_NS), 0);
+
+    assert_int_equal(world->defers, 1);
+    assert_int_equal(world->blocks, 0);
+}
+
 static void defers_run_before_run_returns(struct world *world)
 {
     world->io->ops->defer(world->io);
@@ -322,6 +335,7 @@ const struct rule rules_drive[] = {
     RULE(run_returns_after_a_callback),
     RULE(waits_come_in_pairs_of_block_and_wake),
     RULE(nothing_blocks_while_a_defer_is_owed),
+    RULE(nothing_blocks_after_a_defer),
     RULE(defers_run_before_run_returns),
     RULE(next_tells_when_run_has_work),
     RULE(a_kick_comes_once_until_the_next_run),
