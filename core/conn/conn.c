@@ -26,6 +26,12 @@ void xs_conn_go(struct xs_conn *conn, enum xs_conn_state next)
     XS_ASSERT((conn_moves[conn->state] & BIT(next)) != 0);
     xs_io_note(conn->server->io, "conn.state", conn->id, (uint64_t)next);
     conn->state = next;
+    if (next == XS_CONN_ACTIVE) {
+        /* The head is here: the deadline of the next one is another one, even
+         * if that begins in the same turn. */
+        xs_deadline_disarm(&conn->rx.deadline);
+        conn->timer_kind = NO_TIMER;
+    }
 }
 
 static void conn_on_ready(struct xs_io_conn *io, unsigned events)

@@ -132,13 +132,15 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
 {
     struct xs_server *server = conn->server;
     struct xs_writer *writer = &conn->tx.writer;
+    /* Only a busy server refuses what it has understood. */
+    bool is_head = why == XS_REFUSE_BUSY && conn->rx.parser.head.is_head;
 
     server->stats.refused++;
     if (server->config.events.refused != NULL) {
         server->config.events.refused(server->config.events.user,
                                       &conn->io->peer, why);
     }
-    xs_writer_begin(writer, 1, false, false, xs_server_common(server));
+    xs_writer_begin(writer, 1, is_head, false, xs_server_common(server));
     if (xs_writer_refuse(writer, &conn->tx.queue, why) != 0) {
         xs_conn_shut(conn, XS_CONN_END_RESET);
         return;

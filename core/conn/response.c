@@ -34,7 +34,10 @@ void xs_response_begin(struct xs_conn *conn)
 static void response_end(struct xs_conn *conn, const char *why)
 {
     bool keep = conn->tx.writer.keep_alive && !conn->tx.broken;
-    bool rest = conn->rx.message || conn->rx.parsed < conn->rx.end;
+    /* RFC 9112 9.6: a client that has not said that it is done may be sending
+     * its next request, and a reset would take our answer with it. */
+    bool rest = conn->rx.message || conn->rx.parsed < conn->rx.end ||
+                conn->req.head.keep_alive;
 
     xs_request_end(conn, why);
     conn->tx.full = false;
