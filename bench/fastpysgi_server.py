@@ -1,0 +1,14 @@
+"""FastPySGI serves one of bench.apps: fastpysgi_server.py asgi|wsgi PORT"""
+
+import sys
+
+import apps
+import fastpysgi
+
+fastpysgi.server.hook_sigint = 1
+fastpysgi.run(
+    wsgi_app=getattr(apps, sys.argv[1]),
+    host="127.0.0.1",
+    port=int(sys.argv[2]),
+    loglevel=0,
+)
