@@ -122,13 +122,18 @@ static void patience_turn(struct patience *left, struct world *world)
     world_run(world, TURN_NS);
 }
 
-void world_until(struct world *world, const unsigned *flag)
+void world_until_is(struct world *world, const unsigned *count, unsigned least)
 {
     struct patience left = patience();
 
-    while (*flag == 0) {
+    while (*count < least) {
         patience_turn(&left, world);
     }
+}
+
+void world_until(struct world *world, const unsigned *flag)
+{
+    world_until_is(world, flag, 1);
 }
 
 /* Where time is virtual it stands still while a callback is due again at once:

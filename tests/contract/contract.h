@@ -100,12 +100,15 @@ struct rule {
     }
 
 /* The rules, each list ended by an empty one. */
+extern const struct rule rules_abort[];
 extern const struct rule rules_accept[];
 extern const struct rule rules_close[];
 extern const struct rule rules_data[];
 extern const struct rule rules_drive[];
 extern const struct rule rules_post[];
 extern const struct rule rules_ready[];
+extern const struct rule rules_request[];
+extern const struct rule rules_response[];
 extern const struct rule rules_time[];
 
 /* The worlds. */
@@ -124,6 +127,8 @@ void world_close(struct world *world);
 void world_run(struct world *world, uint64_t timeout_ns);
 /* Turns until `*flag` is not 0; fails if it never is. */
 void world_until(struct world *world, const unsigned *flag);
+/* Turns until `*count` is `least`. */
+void world_until_is(struct world *world, const unsigned *count, unsigned least);
 /* Turns until nothing more can be on its way: for what must not happen. */
 void world_settle(struct world *world);
 

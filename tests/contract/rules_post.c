@@ -48,9 +48,7 @@ static void jobs_run_once_in_the_order_of_posting(struct world *world)
         world->io->ops->post(world->io, &jobs[i].base);
     }
     assert_int_equal(tally.run, 0);
-    while (tally.run < JOBS) {
-        world_run(world, XS_SECOND_NS);
-    }
+    world_until_is(world, &tally.run, JOBS);
     world_settle(world);
 
     assert_int_equal(tally.run, JOBS);
@@ -76,9 +74,7 @@ static void a_job_posted_by_a_job_runs_after_it(struct world *world)
 
     world->user = &tally;
     world->io->ops->post(world->io, &jobs[0].base);
-    while (tally.run < 2) {
-        world_run(world, XS_SECOND_NS);
-    }
+    world_until_is(world, &tally.run, 2);
 
     assert_int_equal(tally.run, 2);
 }

@@ -130,9 +130,7 @@ static void an_alarm_set_inside_on_alarm_comes_too(struct world *world)
 {
     world->do_alarm = alarm_again;
     world->io->ops->alarm(world->io, now(world) + XS_MS_NS);
-    while (world->alarms < 3) {
-        world_run(world, 100 * XS_MS_NS);
-    }
+    world_until_is(world, &world->alarms, 3);
     world_settle(world);
 
     assert_int_equal(world->alarms, 3);
@@ -157,9 +155,7 @@ static void an_alarm_that_is_always_due_starves_nobody(struct world *world)
     world->io->ops->alarm(world->io, 0);
     pair_until(&pair, XS_IO_WRITE);
     alarms = world->alarms;
-    while (world->alarms < 100) {
-        world_run(world, XS_MS_NS);
-    }
+    world_until_is(world, &world->alarms, 100);
 
     assert_true(alarms < 100);
     pair_close(&pair);

@@ -1,0 +1,319 @@
+/* rules_response.c - answering: rules 7 and 10 to 12 of gateway.h. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/contract/site.h"
+
+#define GET "GET / HTTP/1.1\r\nhost: h\r\n\r\n"
+
+/* A site with a request that waits for its answer. */
+static void asked_open(struct site *site, struct world *world)
+{
+    site_open(site, world, NULL);
+    site_connect(site);
+    site_say(site, GET);
+    world_until(world, &site->requests);
+}
+
+static void headers_go_out_in_the_order_given(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 201), 0);
+    assert_int_equal(site_header(&site, "b", "1"), 0);
+    assert_int_equal(site_header(&site, "A", "2"), 0);
+    assert_int_equal(site_header(&site, "b", "3"), 0);
+    assert_int_equal(site_body(&site, "x", false), 0);
+    site_expect(&site,
+                "HTTP/1.1 201 Created\r\nb: 1\r\nA: 2\r\nb: 3\r\n"
+                "content-length: 1\r\n\r\nx");
+
+    site_close(&site);
+}
+
+static void nothing_leaves_before_the_first_body(struct world *world)
+{
+    struct site site;
+    char byte;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "a", "b"), 0);
+    site_flush(&site);
+    world_settle(world);
+    assert_int_equal(world->outside->read(site.client.peer, &byte, 1),
+                     XS_EAGAIN);
+    assert_int_equal(site_body(&site, "", true), 0);
+    site_expect(&site,
+                "HTTP/1.1 200 OK\r\na: b\r\n"
+                "transfer-encoding: chunked\r\n\r\n");
+    assert_int_equal(site_body(&site, "", false), 0);
+    site_expect(&site, "0\r\n\r\n");
+
+    site_close(&site);
+}
+
+static void a_second_start_drops_the_head_given_before(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "gone", "1"), 0);
+    assert_int_equal(site_header(&site, "content-length", "7"), 0);
+    assert_int_equal(site_start(&site, 404), 0);
+    assert_int_equal(site_header(&site, "here", "2"), 0);
+    assert_int_equal(site_body(&site, "no", false), 0);
+    site_expect(&site,
+                "HTTP/1.1 404 Not Found\r\nhere: 2\r\n"
+                "content-length: 2\r\n\r\nno");
+
+    site_close(&site);
+}
+
+static void calls_out_of_order_are_refused(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_header(&site, "a", "b"), XS_ESTATE);
+    assert_int_equal(site_body(&site, "x", true), XS_ESTATE);
+    assert_int_equal(site_body(&site, "x", false), XS_ESTATE);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_body(&site, "x", true), 0);
+    assert_int_equal(site_start(&site, 200), XS_ESTATE);
+    assert_int_equal(site_header(&site, "a", "b"), XS_ESTATE);
+    assert_int_equal(site_body(&site, "", false), 0);
+    site_expect(&site,
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+                "1\r\nx\r\n0\r\n\r\n");
+
+    site_close(&site);
+}
+
+static void what_is_not_legal_is_refused_and_changes_nothing(
+    struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 99), XS_EINVALID);
+    assert_int_equal(site_start(&site, 101), XS_EINVALID);
+    assert_int_equal(site_start(&site, 1000), XS_EINVALID);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "", "x"), XS_EINVALID);
+    assert_int_equal(site_header(&site, "a b", "x"), XS_EINVALID);
+    assert_int_equal(site_header(&site, "a", "x\r\ny: z"), XS_EINVALID);
+    assert_int_equal(site_header(&site, "content-length", "1x"), XS_EINVALID);
+    assert_int_equal(site_header(&site, "content-length", "2"), 0);
+    assert_int_equal(site_header(&site, "content-length", "2"), XS_EINVALID);
+    assert_int_equal(site_body(&site, "abc", false), XS_ELENGTH);
+    assert_int_equal(site_body(&site, "a", false), XS_ELENGTH);
+    assert_int_equal(site_body(&site, "ab", false), 0);
+    site_expect(&site, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab");
+
+    site_close(&site);
+}
+
+static void a_failure_before_the_head_is_a_500(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "secret", "1"), 0);
+    site_fail(&site);
+    site_expect(&site, "HTTP/1.1 500 Internal Server Error\r\ncontent-type: ");
+
+    site_close(&site);
+}
+
+/* The client can tell: no last chunk, and the connection ends. */
+static void what_was_given_before_a_failure_reaches_the_peer(
+    struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_body(&site, "some", true), 0);
+    site_fail(&site);
+    site_expect(&site,
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+                "4\r\nsome\r\n");
+    site_expect_end(&site);
+
+    assert_int_equal(site.aborts, 0);
+    site_close(&site);
+}
+
+static void what_was_flushed_arrives_while_the_rest_waits(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "content-length", "4"), 0);
+    assert_int_equal(site_body(&site, "ab", true), 0);
+    site_flush(&site);
+    site_expect(&site, "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab");
+    assert_int_equal(site_body(&site, "cd", true), 0);
+    site_expect(&site, "cd"); /* leaves before the backend blocks */
+    assert_int_equal(site_body(&site, "", false), 0);
+    site_say(&site, GET);
+    world_until_is(world, &site.requests, 2);
+    site_answer(&site, "");
+    site_expect(&site, SITE_OK("0", ""));
+
+    site_close(&site);
+}
+
+/* A response that is written as fast as it is taken. */
+struct flood {
+    size_t total;
+    size_t given;
+};
+
+static void flood_on(struct site *site)
+{
+    struct flood *flood = site->user;
+
+    while (flood->given < flood->total) {
+        size_t len = flood->total - flood->given;
+        int err;
+
+        if (site_full(site)) {
+            assert_int_equal(site_body(site, "x", true), XS_EAGAIN);
+            return; /* on_drain will come */
+        }
+        len = len < 20000 ? len : 20000;
+        err = site_lend(site, flood->given, len, true);
+        assert_int_equal(err, 0);
+        flood->given += len;
+    }
+    if (!site_full(site)) {
+        assert_int_equal(site_body(site, "", false), 0);
+    }
+}
+
+static void flood_head(struct site *site)
+{
+    const struct flood *flood = site->user;
+    char length[32];
+
+    (void)snprintf(length, sizeof length, "%zu", flood->total);
+    assert_int_equal(site_start(site, 200), 0);
+    assert_int_equal(site_header(site, "content-length", length), 0);
+    flood_on(site);
+}
+
+static void flood_open(struct site *site, struct world *world,
+                       struct flood *flood)
+{
+    site_open(site, world, NULL);
+    site_connect(site);
+    site->user = flood;
+    site->do_request = flood_head;
+    site->do_drain = flood_on;
+    site_say(site, GET);
+    world_until(world, &site->requests);
+}
+
+static void a_full_queue_is_told_when_it_has_drained(struct world *world)
+{
+    static uint8_t data[16 * 1024];
+    struct flood flood = {.total = 16 * 1024 * 1024};
+    struct site site;
+    char head[128];
+    size_t got = 0;
+
+    if (world->outside->seeds > 1) {
+        flood.total = 400000;
+    }
+    flood_open(&site, world, &flood);
+    world_settle(world);
+    (void)snprintf(head, sizeof head,
+                   "HTTP/1.1 200 OK\r\ncontent-length: %zu\r\n\r\n",
+                   flood.total);
+    site_expect(&site, head);
+    while (got < flood.total) {
+        int64_t n = peer_recv_some(&site.client, data, sizeof data);
+        assert_true(n > 0);
+        pattern_check(data, got, (size_t)n);
+        got += (size_t)n;
+    }
+    while (site.req != NULL) {
+        world_run(world, XS_MS_NS);
+    }
+
+    assert_true(site.drains > 0);
+    assert_int_equal(site.aborts, 0);
+    assert_true(site.releases > 0);
+    site_close(&site);
+}
+
+static void a_full_queue_is_bounded(struct world *world)
+{
+    struct flood flood = {.total = (size_t)1 << 30};
+    struct site site;
+
+    flood_open(&site, world, &flood);
+    world_settle(world);
+    world_settle(world);
+
+    /* The kernel's buffers, ours, and one piece over the mark. */
+    assert_true(flood.given < (size_t)32 * 1024 * 1024);
+    site_close(&site);
+    assert_int_equal(site.aborts, 1);
+}
+
+static void loans_are_returned_once_whatever_happens(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_lend(&site, 0, 3, true), 0);
+    assert_int_equal(site_lend(&site, 3, 40000, true), 0);
+    assert_int_equal(site_lend(&site, 0, 0, true), 0);
+    assert_int_equal(site_lend(&site, 0, 10, false), 0);
+    pair_close_peer(&site.client);
+    world_until(world, &site.conn_closes);
+
+    assert_int_equal(site.releases, 4);
+    site_close(&site);
+}
+
+static void a_head_request_gets_no_body(struct world *world)
+{
+    struct site site;
+
+    site_open(&site, world, NULL);
+    site_connect(&site);
+    site_say(&site, "HEAD / HTTP/1.1\r\nhost: h\r\n\r\n" GET);
+    world_until(world, &site.requests);
+    site_answer(&site, "hello");
+    world_until_is(world, &site.requests, 2);
+    site_answer(&site, "hello");
+    site_expect(&site, SITE_OK("5", "") SITE_OK("5", "hello"));
+
+    site_close(&site);
+}
+
+const struct rule rules_response[] = {
+    RULE(headers_go_out_in_the_order_given),
+    RULE(nothing_leaves_before_the_first_body),
+    RULE(a_second_start_drops_the_head_given_before),
+    RULE(calls_out_of_order_are_refused),
+    RULE(what_is_not_legal_is_refused_and_changes_nothing),
+    RULE(a_failure_before_the_head_is_a_500),
+    RULE(what_was_given_before_a_failure_reaches_the_peer),
+    RULE(what_was_flushed_arrives_while_the_rest_waits),
+    RULE(a_full_queue_is_told_when_it_has_drained),
+    RULE(a_full_queue_is_bounded),
+    RULE(loans_are_returned_once_whatever_happens),
+    RULE(a_head_request_gets_no_body),
+    {NULL, NULL},
+};
