@@ -106,8 +106,10 @@ void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta);
 static inline void xs_parser_take(struct xs_parser *parser, size_t len)
 {
     XS_ASSERT(len <= parser->body_len);
-    parser->body += len;
-    parser->body_len -= len;
+    if (len > 0) { /* else there may be no body at all */
+        parser->body += len;
+        parser->body_len -= len;
+    }
 }
 
 #endif
