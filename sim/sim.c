@@ -16,9 +16,9 @@
 #define SIM_WALL_NS ((uint64_t)1704067200 * XS_SECOND_NS)
 
 /* Before each block of the core's memory; keeps it aligned. */
-union sim_block {
+struct sim_block {
+    _Alignas(max_align_t) struct xs_list all; /* sim.blocks */
     size_t size;
-    max_align_t align;
 };
 
 /* time and the world */
@@ -48,7 +48,12 @@ static void sim_random(struct xs_io *io, uint8_t *data, size_t len)
 static void sim_io_note(struct xs_io *io, const char *what, uint64_t a,
                         uint64_t b)
 {
-    sim_event(sim_of_io(io), 0, what, a, b);
+    struct xs_sim *sim = sim_of_io(io);
+
+    sim_event(sim, 0, what, a, b);
+    if (sim->on_note != NULL) {
+        sim->on_note(sim->user, what, a, b);
+    }
 }
 
 static const struct xs_io_ops sim_io_ops = {
@@ -73,32 +78,53 @@ static const struct xs_io_ops sim_io_ops = {
 
 /* memory */
 
-static void *sim_mem_resize(struct xs_mem *mem, void *ptr, size_t size)
+static void sim_mem_count(struct xs_sim *sim, size_t before, size_t after)
 {
-    struct xs_sim *sim = xs_container_of(mem, struct xs_sim, mem);
     struct xs_sim_stats *stats = &sim->stats;
-    union sim_block *block = ptr == NULL ? NULL : (union sim_block *)ptr - 1;
-    size_t before = block == NULL ? 0 : block->size;
 
-    if (size == 0) {
-        stats->mem_bytes -= before;
-        stats->mem_blocks -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    if (sim_fault(sim, XS_LABEL_MEM_FAIL)) {
-        stats->mem_failed++;
-        sim_event(sim, 0, "mem.fail", size, 0);
-        return NULL;
-    }
-    stats->mem_blocks += block == NULL;
-    block = realloc(block, sizeof *block + size);
-    XS_ASSERT(block != NULL); /* the machine's memory, not the simulation's */
-    block->size = size;
-    stats->mem_bytes += size - before;
+    stats->mem_bytes += after - before;
     if (stats->mem_bytes > stats->mem_bytes_most) {
         stats->mem_bytes_most = stats->mem_bytes;
     }
+}
+
+static void sim_mem_free(struct xs_sim *sim, struct sim_block *block)
+{
+    xs_list_remove(&block->all);
+    sim_mem_count(sim, block->size, 0);
+    sim->stats.mem_blocks--;
+    free(block);
+}
+
+static void *sim_mem_resize(struct xs_mem *mem, void *ptr, size_t size)
+{
+    struct xs_sim *sim = xs_container_of(mem, struct xs_sim, mem);
+    struct sim_block *block = ptr == NULL ? NULL : (struct sim_block *)ptr - 1;
+    size_t before = 0;
+
+    if (size == 0) {
+        if (block != NULL) {
+            sim_mem_free(sim, block);
+        }
+        return NULL;
+    }
+    if (sim_fault(sim, XS_LABEL_MEM_FAIL)) {
+        sim->stats.mem_failed++;
+        sim_event(sim, 0, "mem.fail", size, 0);
+        return NULL;
+    }
+    if (block != NULL) {
+        before = block->size;
+        xs_list_remove(&block->all);
+    } else {
+        sim->stats.mem_blocks++;
+    }
+    block = realloc(block, sizeof *block + size);
+    XS_ASSERT(block != NULL); /* the machine's memory, not the simulation's */
+    xs_list_init(&block->all);
+    xs_list_append(&sim->blocks, &block->all);
+    block->size = size;
+    sim_mem_count(sim, before, size);
     return block + 1;
 }
 
@@ -151,6 +177,11 @@ uint64_t sim_delay(struct xs_sim *sim, enum xs_label label)
                delays_us[xs_choose(sim->tape, label, XS_COUNT_OF(delays_us))];
 }
 
+void sim_progress(struct xs_sim *sim)
+{
+    sim->stats.idle_calls = 0;
+}
+
 void sim_kick(struct xs_sim *sim)
 {
     if (!sim->running && !sim->kicked && sim->drive.kick != NULL) {
@@ -172,6 +203,8 @@ static void sim_init(struct xs_sim *sim, struct xs_tape *tape,
     sim->tape = tape;
     sim->faults = options->faults;
     sim->trace = options->trace;
+    sim->on_note = options->on_note;
+    sim->user = options->user;
     sim->send_buffer =
         options->send_buffer > 0 ? options->send_buffer : SIM_BUFFER;
     sim->recv_buffer =
@@ -186,6 +219,7 @@ static void sim_init(struct xs_sim *sim, struct xs_tape *tape,
     sim->wall_ns -= sim->now_ns;
     sim->rng = xs_choose(tape, XS_LABEL_RANDOM, UINT32_MAX);
     sim->alarm.fire = sim_on_alarm;
+    xs_list_init(&sim->blocks);
     xs_list_init(&sim->links);
     xs_list_init(&sim->conns);
     xs_list_init(&sim->listeners);
@@ -222,6 +256,10 @@ void sim_free(struct xs_sim *sim)
         sim_unlisten(
             &xs_container_of(sim->listeners.next, struct sim_listener, all)
                  ->base);
+    }
+    while (!xs_list_empty(&sim->blocks)) {
+        sim_mem_free(sim,
+                     xs_container_of(sim->blocks.next, struct sim_block, all));
     }
     sim_inbox_fini(&sim->inbox);
     free(sim->heap);

@@ -45,17 +45,22 @@ struct xs_sim_options {
     size_t recv_buffer;      /* bytes of each window; 0: 64 KiB */
     uint64_t wall_ns;        /* time of day at the start; 0: some day */
     FILE *trace;             /* borrowed: every event as a line; NULL: none */
+    /* Each `note` of the core's; may be NULL. */
+    void (*on_note)(void *user, const char *what, uint64_t a, uint64_t b);
+    void *user; /* borrowed: for on_note */
 };
 
 /* What happened so far. */
 struct xs_sim_stats {
-    uint64_t recvs;        /* calls */
-    uint64_t recv_bytes;   /* bytes they gave */
-    uint64_t writevs;      /* calls */
-    uint64_t write_bytes;  /* bytes they took */
-    uint64_t callbacks;    /* into the core */
-    uint64_t instant;      /* callbacks into the core at the present instant */
-    uint64_t instant_most; /* and the most at any one */
+    uint64_t recvs;       /* calls */
+    uint64_t recv_bytes;  /* bytes they gave */
+    uint64_t writevs;     /* calls */
+    uint64_t write_bytes; /* bytes they took */
+    uint64_t callbacks;   /* into the core */
+    uint64_t idle_calls;  /* callbacks in a row at this instant after which the
+                            * core had done nothing that helps */
+    uint64_t idle_calls_most;
+    uint64_t writes_blind; /* writev after AGAIN without being told */
     unsigned conns;        /* accepted and not closed by the server */
     unsigned links;        /* of which either end is open */
     size_t mem_bytes;      /* the core's memory in use */
@@ -66,7 +71,7 @@ struct xs_sim_stats {
 };
 
 /* `*out` is the caller's until `(*out)->ops->free`, which takes what is left
- * of connections and peers with it. `tape` is borrowed until then. `options`
+ * of connections, peers and the core's memory with it. `tape` is borrowed until then. `options`
  * may be NULL.
  *
  * Errors: XS_ENOMEM */

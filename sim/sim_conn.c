@@ -124,6 +124,7 @@ bool sim_conn_tell(struct sim_conn *conn)
     sim_enter(sim);
     sim_event(sim, conn->link->peer.id, "ready", events, conn->want);
     XS_ASSERT(conn->base.on_ready != NULL);
+    conn->again = conn->again && (events & XS_IO_WRITE) == 0;
     sim->current = conn;
     conn->base.on_ready(&conn->base, events);
     if (sim->current == conn) {
@@ -145,6 +146,7 @@ void sim_want(struct xs_io_conn *base, unsigned events)
     }
     sim_event(sim, conn->link->peer.id, "want", events, conn->want);
     conn->want = events;
+    sim_progress(sim);
     sim_conn_update(conn);
     sim_kick(sim);
 }
@@ -191,8 +193,14 @@ int64_t sim_recv(struct xs_io_conn *base, uint8_t *data, size_t len)
         result = sim_end_recv(&link->server, data, asked > 0 ? asked : len);
     }
     sim->stats.recvs++;
-    sim->stats.recv_bytes += result > 0 ? (uint64_t)result : 0;
+    if (result >= 0) {
+        sim->stats.recv_bytes += (uint64_t)result;
+        sim_progress(sim);
+    }
     sim_event(sim, link->peer.id, "recv", len, (uint64_t)result);
+    if (result > 0 && link->tap != NULL && link->tap->received != NULL) {
+        link->tap->received(link->tap, (size_t)result);
+    }
     sim_conn_update(conn);
     return result;
 }
@@ -243,7 +251,10 @@ static size_t conn_write_max(struct xs_sim *sim, const struct xs_slice *bytes,
 static void conn_tap_wrote(struct sim_link *link, const struct xs_slice *bytes,
                            size_t taken)
 {
-    for (size_t i = 0; taken > 0 && link->tap != NULL; i++) {
+    if (link->tap == NULL || link->tap->wrote == NULL) {
+        return;
+    }
+    for (size_t i = 0; taken > 0; i++) {
         size_t len = bytes[i].len < taken ? bytes[i].len : taken;
 
         link->tap->wrote(link->tap, bytes[i].data, len);
@@ -269,9 +280,12 @@ int64_t sim_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
         result = sim_end_write(&link->server, bytes, count, max);
     }
     sim->stats.writevs++;
-    sim->stats.write_bytes += result > 0 ? (uint64_t)result : 0;
+    sim->stats.writes_blind += conn->again;
+    conn->again = result == XS_EAGAIN;
     sim_event(sim, link->peer.id, "writev", max, (uint64_t)result);
     if (result > 0) {
+        sim->stats.write_bytes += (uint64_t)result;
+        sim_progress(sim);
         conn_tap_wrote(link, bytes, (size_t)result);
     }
     sim_conn_update(conn);
@@ -314,12 +328,13 @@ void sim_close(struct xs_io_conn *base, bool abort)
     struct xs_sim_tap *tap = link->tap;
 
     sim_event(link->peer.sim, link->peer.id, "close", abort, 0);
+    sim_progress(link->peer.sim);
     link->tap = NULL;
     if (tap != NULL && tap->ended != NULL && !abort && !link->server.out.fin) {
         tap->ended(tap);
     }
     if (tap != NULL && tap->closed != NULL) {
-        tap->closed(tap, abort);
+        tap->closed(tap, abort, link->server.dead);
     }
     sim_conn_free(conn);
     sim_end_close(&link->server, abort);

@@ -126,6 +126,9 @@ static int listener_accept(struct sim_listener *listener,
         return XS_ENOMEM;
     }
     listener_take(listener, link);
+    if (link->tap != NULL && link->tap->accepted != NULL) {
+        link->tap->accepted(link->tap);
+    }
     *out = &conn->base;
     return 0;
 }
@@ -136,6 +139,9 @@ int sim_accept(struct xs_io_listener *base, struct xs_io_conn **out)
     struct xs_sim *sim = sim_of_io(base->io);
     int err = listener_accept(listener, out);
 
+    if (err != XS_EAGAIN) {
+        sim_progress(sim);
+    }
     sim_event(sim, err == 0 ? sim_conn_id(*out) : 0, "accept",
               listener->waiting, (uint64_t)err);
     return err;

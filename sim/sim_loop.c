@@ -176,12 +176,11 @@ void sim_enter(struct xs_sim *sim)
 {
     if (sim_fault(sim, XS_LABEL_TIME_STEP)) {
         sim->now_ns += sim_delay(sim, XS_LABEL_TIME_STEP) / 1000;
-        sim->stats.instant = 0;
     }
     sim->stats.callbacks++;
-    sim->stats.instant++;
-    if (sim->stats.instant > sim->stats.instant_most) {
-        sim->stats.instant_most = sim->stats.instant;
+    sim->stats.idle_calls++;
+    if (sim->stats.idle_calls > sim->stats.idle_calls_most) {
+        sim->stats.idle_calls_most = sim->stats.idle_calls;
     }
 }
 
@@ -281,7 +280,7 @@ static void loop_advance(struct xs_sim *sim, uint64_t until_ns)
         sim_wait(sim);
     } else {
         sim->now_ns = next;
-        sim->stats.instant = 0;
+        sim_progress(sim);
         if (sim_fault(sim, XS_LABEL_TIME_PAUSE)) {
             uint64_t pause = 30 * sim_delay(sim, XS_LABEL_TIME_PAUSE);
 

@@ -81,15 +81,20 @@ void xs_sim_peer_close(struct xs_sim_peer *peer);
 /* Nothing arrives any more in either direction, and nobody is told. */
 void xs_sim_peer_vanish(struct xs_sim_peer *peer);
 
-/* Who watches what the server does to its end. Set on a peer; survives
- * `xs_sim_peer_close`, until the server has closed too. */
+/* Who watches what the server does at its end. Set on a peer; survives
+ * `xs_sim_peer_close`, until the server has closed too. Any member may be
+ * NULL. None may call the simulation. */
 struct xs_sim_tap {
+    /* `accept` has given it to the server. */
+    void (*accepted)(struct xs_sim_tap *tap);
+    /* `recv` has given so many bytes. */
+    void (*received)(struct xs_sim_tap *tap, size_t len);
     /* `writev` has taken these bytes. */
     void (*wrote)(struct xs_sim_tap *tap, const uint8_t *data, size_t len);
     /* `shutdown_wr`, or `close` without abort before any shutdown. */
     void (*ended)(struct xs_sim_tap *tap);
-    /* `close`. The last call. */
-    void (*closed)(struct xs_sim_tap *tap, bool abort);
+    /* `close`; `dead`: the connection had been reset before. The last call. */
+    void (*closed)(struct xs_sim_tap *tap, bool abort, bool dead);
 };
 
 /* Lends `tap` until `closed`, or until the simulation is freed. */

@@ -78,7 +78,8 @@ struct sim_conn {
     struct xs_io_conn base; /* must be first */
     struct sim_link *link;  /* borrowed */
     unsigned want;          /* set of xs_io_event */
-    bool held;              /* readiness is told when `late` fires */
+    bool again; /* writev said AGAIN, and WRITE was not told since */
+    bool held;  /* readiness is told when `late` fires */
     struct xs_sim_timer late;
     struct xs_list all;   /* sim.conns */
     struct xs_list ready; /* sim.ready */
@@ -113,9 +114,12 @@ struct xs_sim {
     size_t recv_buffer;
     uint64_t wall_ns; /* time of day when `now` was 0 */
     FILE *trace;      /* borrowed; may be NULL */
+    void (*on_note)(void *user, const char *what, uint64_t a, uint64_t b);
+    void *user; /* borrowed: for on_note */
 
     struct xs_faults faults; /* all off after xs_sim_calm */
     struct xs_sim_stats stats;
+    struct xs_list blocks; /* sim_block.all: the core's memory */
     uint64_t hash;
     uint64_t rng;
 
@@ -156,6 +160,8 @@ static inline struct xs_sim *sim_of_io(struct xs_io *io)
 void sim_event(struct xs_sim *sim, uint64_t id, const char *what, uint64_t a,
                uint64_t b);
 bool sim_fault(struct xs_sim *sim, enum xs_label label);
+/* The core has done something that helps: it is not busy for nothing. */
+void sim_progress(struct xs_sim *sim);
 /* A delay between microseconds and a second. */
 uint64_t sim_delay(struct xs_sim *sim, enum xs_label label);
 void sim_free(struct xs_sim *sim);

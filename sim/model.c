@@ -1,0 +1,301 @@
+/* model.c - the reference serialisation: putting the parts down. */
+
+#include "sim/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/base.h"
+
+void xs_model_init(struct xs_model *model, struct xs_verdict *verdict,
+                   struct xs_slice server_name, bool date)
+{
+    struct xs_bytes text = model->text;
+    struct xs_bytes fields = model->response.fields;
+    struct xs_part *parts = model->parts;
+    size_t part_cap = model->part_cap;
+
+    text.len = 0;
+    fields.len = 0;
+    memset(model, 0, sizeof *model);
+    model->verdict = verdict;
+    model->server_name = server_name;
+    model->date = date;
+    model->text = text;
+    model->parts = parts;
+    model->part_cap = part_cap;
+    model->response.fields = fields;
+}
+
+void xs_model_fini(struct xs_model *model)
+{
+    xs_bytes_fini(&model->text);
+    xs_bytes_fini(&model->response.fields);
+    free(model->parts);
+    memset(model, 0, sizeof *model);
+}
+
+static struct xs_part *model_part(struct xs_model *model,
+                                  enum xs_part_kind kind)
+{
+    struct xs_part *part;
+
+    if (model->part == model->part_count) {
+        model->part = 0; /* all matched: the memory begins again */
+        model->part_count = 0;
+        model->text.len = 0;
+    }
+    if (model->part_count == model->part_cap) {
+        model->part_cap = model->part_cap == 0 ? 64 : model->part_cap * 2;
+        model->parts =
+            realloc(model->parts, model->part_cap * sizeof *model->parts);
+        XS_ASSERT(model->parts != NULL);
+    }
+    part = &model->parts[model->part_count++];
+    *part = (struct xs_part){.kind = kind};
+    return part;
+}
+
+static void model_text(struct xs_model *model, struct xs_slice text)
+{
+    struct xs_part *last = NULL;
+
+    if (text.len == 0) {
+        return;
+    }
+    if (model->part < model->part_count) {
+        last = &model->parts[model->part_count - 1];
+    }
+    if (last == NULL || last->kind != XS_PART_TEXT) {
+        last = model_part(model, XS_PART_TEXT);
+        last->at = model->text.len;
+    }
+    xs_bytes_add(&model->text, text);
+    last->len += text.len;
+}
+
+/* `number` between two texts. */
+static void model_number(struct xs_model *model, const char *before,
+                         uint64_t number, bool hex)
+{
+    char text[24];
+    int len = hex ? snprintf(text, sizeof text, "%" PRIx64, number)
+                  : snprintf(text, sizeof text, "%" PRIu64, number);
+
+    model_text(model, xs_slice_str(before));
+    model_text(model, xs_slice_of(text, (size_t)len));
+}
+
+static struct xs_slice model_phrase(unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *phrase;
+    } phrases[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {204, "No Content"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {404, "Not Found"},
+        {408, "Request Timeout"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {417, "Expectation Failed"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < XS_COUNT_OF(phrases); i++) {
+        if (phrases[i].status == status) {
+            return xs_slice_str(phrases[i].phrase);
+        }
+    }
+    return XS_LIT("");
+}
+
+void xs_model_date(char out[30], uint64_t wall_s)
+{
+    time_t seconds = (time_t)wall_s;
+    struct tm tm;
+
+    XS_ASSERT(gmtime_r(&seconds, &tm) != NULL);
+    XS_ASSERT(strftime(out, 30, "%a, %d %b %Y %H:%M:%S GMT", &tm) == 29);
+}
+
+void xs_model_request(struct xs_model *model, unsigned minor, bool is_head,
+                      uint64_t wall_s)
+{
+    struct xs_bytes fields = model->response.fields;
+
+    fields.len = 0;
+    model->response = (struct xs_model_response){
+        .minor = minor,
+        .is_head = is_head,
+        .begin_s = wall_s,
+        .fields = fields,
+    };
+}
+
+void xs_model_start(struct xs_model *model, unsigned status)
+{
+    struct xs_model_response *response = &model->response;
+
+    XS_ASSERT(!response->head_out);
+    xs_model_request(model, response->minor, response->is_head,
+                     response->begin_s);
+    response->started = true;
+    response->status = status;
+    response->bodiless = status == 204 || status == 304;
+}
+
+static bool name_is(const char *name, const char *lower)
+{
+    return xs_slice_eq_lower(xs_slice_str(name), xs_slice_str(lower));
+}
+
+void xs_model_field(struct xs_model *model, const char *name, const char *value)
+{
+    struct xs_model_response *response = &model->response;
+
+    XS_ASSERT(response->started);
+    XS_ASSERT(!response->head_out);
+    if (name_is(name, "transfer-encoding")) {
+        return; /* the server's own business */
+    }
+    if (name_is(name, "connection")) {
+        response->app_close =
+            response->app_close || strcmp(value, "close") == 0;
+        return;
+    }
+    if (name_is(name, "content-length")) {
+        response->has_length = true;
+        response->left = strtoull(value, NULL, 10);
+        if (response->status == 204) {
+            return; /* RFC 9110 8.6 */
+        }
+    }
+    xs_bytes_print(&response->fields, "%s: %s\r\n", name, value);
+}
+
+void xs_model_continue(struct xs_model *model, bool must)
+{
+    if (must) {
+        model_text(model, XS_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
+    } else {
+        (void)model_part(model, XS_PART_CONTINUE);
+    }
+}
+
+bool xs_model_fits(const struct xs_model *model, size_t len, bool more)
+{
+    const struct xs_model_response *response = &model->response;
+
+    if (!response->has_length || response->is_head || response->bodiless) {
+        return true;
+    }
+    return more ? len <= response->left : len == response->left;
+}
+
+/* RFC 9112 6.3, for the side that sends. */
+static void model_framing(struct xs_model_response *response, bool more)
+{
+    bool no_body = response->is_head || response->bodiless;
+
+    if (!no_body && more && !response->has_length) {
+        response->chunked = response->minor > 0;
+        response->until_close = response->minor == 0;
+    }
+}
+
+static void model_head(struct xs_model *model, size_t len, bool more,
+                       uint64_t wall_s, const struct xs_model_ties *ties)
+{
+    struct xs_model_response *response = &model->response;
+    struct xs_part *part;
+
+    model_framing(response, more);
+    model_number(model, "HTTP/1.1 ", response->status, false);
+    model_text(model, XS_LIT(" "));
+    model_text(model, model_phrase(response->status));
+    model_text(model, XS_LIT("\r\n"));
+    model_text(model, xs_slice_of(response->fields.data, response->fields.len));
+    if (model->date) {
+        model_text(model, XS_LIT("date: "));
+        part = model_part(model, XS_PART_DATE);
+        part->len = 29;
+        part->from_s = response->begin_s;
+        part->to_s = wall_s;
+        model_text(model, XS_LIT("\r\n"));
+    }
+    if (model->server_name.len > 0) {
+        model_text(model, XS_LIT("server: "));
+        model_text(model, model->server_name);
+        model_text(model, XS_LIT("\r\n"));
+    }
+    if (response->chunked) {
+        model_text(model, XS_LIT("transfer-encoding: chunked\r\n"));
+    } else if (!more && !response->has_length && !response->bodiless &&
+               (!response->is_head || len > 0)) {
+        model_number(model, "content-length: ", len, false);
+        model_text(model, XS_LIT("\r\n"));
+    }
+    part = model_part(model, XS_PART_LIVES_ON);
+    part->minor = response->minor;
+    part->must_close =
+        ties->must_close || response->app_close || response->until_close;
+    part->must_keep = ties->must_keep && !part->must_close;
+    response->head_out = true;
+}
+
+static void model_data(struct xs_model *model, struct xs_slice body)
+{
+    struct xs_part *part = model_part(model, XS_PART_BODY);
+
+    part->data = body.data;
+    part->len = body.len;
+}
+
+void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
+                   uint64_t wall_s, const struct xs_model_ties *ties)
+{
+    struct xs_model_response *response = &model->response;
+
+    XS_ASSERT(response->started);
+    XS_ASSERT(!response->done);
+    XS_ASSERT(xs_model_fits(model, body.len, more));
+    if (!response->head_out) {
+        model_head(model, body.len, more, wall_s, ties);
+    }
+    response->done = !more;
+    if (response->is_head || response->bodiless) {
+        return;
+    }
+    response->left -= response->has_length ? body.len : 0;
+    if (body.len > 0 && response->chunked) {
+        model_number(model, "", body.len, true);
+        model_text(model, XS_LIT("\r\n"));
+        model_data(model, body);
+        model_text(model, XS_LIT("\r\n"));
+    } else if (body.len > 0) {
+        model_data(model, body);
+    }
+    if (!more && response->chunked) {
+        model_text(model, XS_LIT("0\r\n\r\n"));
+    }
+}
+
+void xs_model_refuse(struct xs_model *model, unsigned status,
+                     struct xs_slice text, uint64_t wall_s,
+                     const struct xs_model_ties *ties)
+{
+    xs_model_start(model, status);
+    xs_model_field(model, "content-type", "text/plain; charset=utf-8");
+    xs_model_body(model, text, false, wall_s, ties);
+}

@@ -1,0 +1,435 @@
+/* peer.c - a scripted client: what it does is drawn before it starts. */
+
+#include "sim/peer.h"
+
+#include <string.h>
+
+#include "core/base/limits.h"
+
+#define CLIENT_READ ((size_t)64 * 1024)
+
+/* How long a client waits for "100 Continue" before it sends all the same. */
+#define CLIENT_CONTINUE_NS XS_SECOND_NS
+
+/* How long it waits for the server in the second phase: longer than any
+ * deadline of the server's. */
+#define CLIENT_PATIENCE_NS (1000 * XS_SECOND_NS)
+
+static void client_step(struct xs_client *client);
+
+/* script */
+
+static uint64_t client_pause(struct xs_tape *tape, enum xs_label label)
+{
+    static const uint32_t pauses_ms[] = {1, 10, 100, 1000, 4000, 20000};
+
+    return pauses_ms[xs_choose(tape, label, XS_COUNT_OF(pauses_ms))] * XS_MS_NS;
+}
+
+static void client_draw_pace(struct xs_client_script *script,
+                             struct xs_tape *tape)
+{
+    if (xs_choose(tape, XS_LABEL_PEER_SEGMENT, 2) == 1) {
+        script->segment_max =
+            1 + xs_plan_size(tape, XS_LABEL_PEER_SEGMENT, CLIENT_READ);
+    }
+    if (xs_choose(tape, XS_LABEL_PEER_PACE, 4) == 3) {
+        script->pace_ns = client_pause(tape, XS_LABEL_PEER_PACE);
+    }
+    if (xs_choose(tape, XS_LABEL_PEER_PIPELINE, 2) == 1) {
+        script->pipeline =
+            xs_choose(tape, XS_LABEL_PEER_PIPELINE, XS_PLANS_MAX);
+    }
+    switch (xs_choose(tape, XS_LABEL_PEER_READ, 8)) {
+        case 5:
+        case 6:
+            script->reading = XS_CLIENT_READS_SLOWLY;
+            script->read_max =
+                1 + xs_plan_size(tape, XS_LABEL_PEER_READ, CLIENT_READ - 1);
+            script->read_ns = client_pause(tape, XS_LABEL_PEER_READ);
+            break;
+        case 7:
+            script->reading = XS_CLIENT_READS_NOTHING;
+            break;
+        default:
+            break;
+    }
+}
+
+static void client_draw_end(struct xs_client *client, struct xs_tape *tape)
+{
+    struct xs_client_script *script = &client->script;
+
+    switch (xs_choose(tape, XS_LABEL_PEER_END, 8)) {
+        case 4:
+            script->end = XS_CLIENT_WAITS;
+            return;
+        case 5:
+            script->end = XS_CLIENT_HALF_CLOSES;
+            return;
+        case 6:
+        case 7:
+            break;
+        default:
+            script->end = XS_CLIENT_CLOSES;
+            return;
+    }
+    script->end = XS_CLIENT_RESETS +
+                  (enum xs_client_end)xs_choose(tape, XS_LABEL_PEER_END, 4);
+    script->end_on_received = xs_choose(tape, XS_LABEL_PEER_END, 2) == 1;
+    script->end_at =
+        script->end_on_received
+            ? xs_plan_size(tape, XS_LABEL_PEER_END, CLIENT_READ * 4)
+            : xs_size(tape, XS_LABEL_PEER_END, (uint32_t)client->stream.len);
+}
+
+static void client_draw(struct xs_client *client, struct xs_tape *tape,
+                        const struct xs_pattern *pattern)
+{
+    struct xs_client_script *script = &client->script;
+    bool bad = xs_choose(tape, XS_LABEL_PEER_BAD, 16) == 15;
+
+    memset(script, 0, sizeof *script);
+    client->stream.len = 0;
+    client->plan_count = 1 + xs_choose(tape, XS_LABEL_PEER_COUNT, 4);
+    if (client->plan_count == 4) {
+        client->plan_count += xs_choose(tape, XS_LABEL_PEER_COUNT,
+                                        XS_PLANS_MAX - client->plan_count + 1);
+    }
+    for (unsigned i = 0; i < client->plan_count; i++) {
+        if (bad && i == client->plan_count - 1) {
+            xs_plan_draw_bad(&client->plans[i], tape, &client->stream);
+        } else {
+            xs_plan_draw(&client->plans[i], tape, pattern, &client->stream, i);
+        }
+        if (i + 1 < client->plan_count && !client->plans[i].keep_alive &&
+            !client->rude) {
+            /* It has said that this is its last request. */
+            client->rude = xs_choose(tape, XS_LABEL_PEER_COUNT, 8) == 7;
+            client->plan_count = client->rude ? client->plan_count : i + 1;
+        }
+    }
+    if (xs_choose(tape, XS_LABEL_PEER_START, 4) == 3) {
+        script->start_ns = client_pause(tape, XS_LABEL_PEER_START);
+    }
+    client_draw_pace(script, tape);
+    client_draw_end(client, tape);
+}
+
+/* ending */
+
+static void client_done(struct xs_client *client)
+{
+    xs_sim_timer_stop(client->sim, &client->send_timer);
+    xs_sim_timer_stop(client->sim, &client->read_timer);
+    xs_sim_timer_stop(client->sim, &client->patience);
+    if (client->peer != NULL) {
+        xs_sim_peer_close(client->peer);
+        client->peer = NULL;
+    }
+    client->done = true;
+}
+
+/* Break off, if it is time. True if nothing more is to be done. */
+static bool client_break_off(struct xs_client *client)
+{
+    const struct xs_client_script *script = &client->script;
+    uint64_t at = script->end_on_received ? client->received : client->sent;
+
+    if (script->end < XS_CLIENT_RESETS || client->broke_off || client->calm ||
+        at < script->end_at) {
+        return client->done;
+    }
+    client->broke_off = true;
+    if (script->end == XS_CLIENT_STOPS) {
+        xs_sim_peer_shutdown(client->peer);
+        return false;
+    }
+    if (script->end == XS_CLIENT_RESETS) {
+        xs_sim_peer_reset(client->peer);
+    } else if (script->end == XS_CLIENT_VANISHES) {
+        xs_sim_peer_vanish(client->peer);
+    }
+    client_done(client);
+    return true;
+}
+
+static void client_end(struct xs_client *client)
+{
+    const struct xs_reader *reader = &client->reader;
+    bool answered = reader->complete >= client->plan_count ||
+                    reader->state == XS_READER_CLOSED;
+
+    if (client->ended || client->was_reset) {
+        client_done(client);
+    } else if (answered && client->script.end == XS_CLIENT_CLOSES &&
+               reader->state != XS_READER_CLOSED) {
+        client_done(client);
+    } else if (client->sent == client->stream.len &&
+               client->script.end == XS_CLIENT_HALF_CLOSES &&
+               !client->half_closed) {
+        client->half_closed = true;
+        xs_sim_peer_shutdown(client->peer);
+    }
+}
+
+/* reading */
+
+/* Read up to `max` bytes. */
+static void client_read(struct xs_client *client, size_t max)
+{
+    uint8_t data[4096];
+
+    while (max > 0 && !client->ended && !client->was_reset) {
+        size_t len = max < sizeof data ? max : sizeof data;
+        int64_t got;
+
+        if (client->script.end_on_received && !client->broke_off &&
+            len > client->script.end_at - client->received &&
+            client->received < client->script.end_at) {
+            len = (size_t)(client->script.end_at - client->received);
+        }
+        got = xs_sim_peer_read(client->peer, data, len);
+        if (got == XS_EAGAIN) {
+            return;
+        }
+        if (got == 0) {
+            client->ended = true;
+            client->ended_well = xs_reader_end(&client->reader);
+        } else if (got < 0) {
+            client->was_reset = true;
+        } else {
+            client->received += (uint64_t)got;
+            max -= (size_t)got;
+            xs_reader_feed(&client->reader, xs_slice_of(data, (size_t)got));
+            if (client_break_off(client)) {
+                return;
+            }
+        }
+    }
+}
+
+static void client_reading(struct xs_client *client)
+{
+    if (client->calm || client->script.reading == XS_CLIENT_READS_ALL) {
+        client_read(client, SIZE_MAX);
+    } else if (client->script.reading == XS_CLIENT_READS_SLOWLY &&
+               client->read_timer.slot == 0) {
+        client_read(client, client->script.read_max);
+        if (!client->done) {
+            xs_sim_timer_set(client->sim, &client->read_timer,
+                             xs_sim_now(client->sim) + client->script.read_ns);
+        }
+    }
+}
+
+/* sending */
+
+/* How far the stream may be sent now. */
+static size_t client_send_limit(const struct xs_client *client)
+{
+    unsigned last = client->reader.complete + client->script.pipeline;
+
+    if (client->reader.state == XS_READER_CLOSED) {
+        return client->sent; /* the server has said that it will close */
+    }
+    last = last < client->plan_count ? last : client->plan_count - 1;
+    for (unsigned i = client->reader.complete; i <= last; i++) {
+        const struct xs_plan *plan = &client->plans[i];
+
+        if (plan->expect && client->sent <= plan->head_end &&
+            !client->continued && client->reader.count <= i) {
+            return plan->head_end;
+        }
+    }
+    return client->plans[last].end;
+}
+
+/* The reader has to know what was asked before the answer comes. */
+static void client_ask(struct xs_client *client)
+{
+    while (client->asked < client->plan_count &&
+           client->plans[client->asked].begin < client->sent) {
+        xs_reader_ask(&client->reader, client->plans[client->asked].is_head);
+        client->asked++;
+        client->continued = false;
+    }
+}
+
+/* Wait for "100 Continue", but not for ever. */
+static void client_await_continue(struct xs_client *client)
+{
+    const struct xs_plan *plan;
+
+    if (client->asked == 0 || client->paused) {
+        return;
+    }
+    plan = &client->plans[client->asked - 1];
+    if (plan->expect && client->sent == plan->head_end && !client->continued) {
+        client->paused = true;
+        xs_sim_timer_set(client->sim, &client->send_timer,
+                         xs_sim_now(client->sim) + CLIENT_CONTINUE_NS);
+    }
+}
+
+static void client_sending(struct xs_client *client)
+{
+    unsigned continues = client->reader.continues;
+
+    if (client->half_closed ||
+        (client->broke_off && client->script.end == XS_CLIENT_STOPS)) {
+        return;
+    }
+    if (continues > 0) {
+        client->continued = true;
+        client->reader.continues = 0;
+        client->paused = client->paused && client->script.pace_ns > 0;
+    }
+    while (!client->paused) {
+        size_t limit = client_send_limit(client);
+        size_t len = limit > client->sent ? limit - client->sent : 0;
+        int64_t put;
+
+        if (client->script.segment_max > 0 && !client->calm &&
+            len > client->script.segment_max) {
+            len = client->script.segment_max;
+        }
+        if (client->script.end >= XS_CLIENT_RESETS && !client->calm &&
+            !client->script.end_on_received && !client->broke_off &&
+            len > client->script.end_at - client->sent) {
+            len = client->script.end_at - client->sent;
+        }
+        if (len == 0) {
+            break;
+        }
+        put = xs_sim_peer_write(client->peer,
+                                client->stream.data + client->sent, len);
+        if (put <= 0) {
+            break; /* full, or dead: reading will tell */
+        }
+        client->sent += (size_t)put;
+        client_ask(client);
+        if (client_break_off(client)) {
+            return;
+        }
+        if (client->script.pace_ns > 0 && !client->calm) {
+            client->paused = true;
+            xs_sim_timer_set(client->sim, &client->send_timer,
+                             xs_sim_now(client->sim) + client->script.pace_ns);
+        }
+    }
+    client_await_continue(client);
+}
+
+/* steps */
+
+static void client_step(struct xs_client *client)
+{
+    if (client->peer == NULL || client_break_off(client)) {
+        return;
+    }
+    client_reading(client);
+    if (!client->done) {
+        client_sending(client);
+    }
+    if (!client->done) {
+        client_end(client);
+    }
+}
+
+static void client_on_event(struct xs_sim_peer *peer)
+{
+    client_step(peer->user);
+}
+
+static void client_on_read_timer(struct xs_sim_timer *timer)
+{
+    client_step(xs_container_of(timer, struct xs_client, read_timer));
+}
+
+/* Nothing can come on a connection that is lost in silence. */
+static void client_on_patience(struct xs_sim_timer *timer)
+{
+    struct xs_client *client =
+        xs_container_of(timer, struct xs_client, patience);
+
+    client->gave_up = true;
+    client_done(client);
+}
+
+static void client_connect(struct xs_client *client)
+{
+    int err = xs_sim_peer_open(client->sim, &client->peer, &client->to);
+
+    if (err != 0) {
+        client->refused = true;
+        client_done(client);
+        return;
+    }
+    client->port = client->peer->local.port;
+    client->peer->on_event = client_on_event;
+    client->peer->user = client;
+    if (client->on_open != NULL) {
+        client->on_open(client);
+    }
+}
+
+static void client_on_send_timer(struct xs_sim_timer *timer)
+{
+    struct xs_client *client =
+        xs_container_of(timer, struct xs_client, send_timer);
+    bool waited = client->paused && client->asked > 0 &&
+                  client->sent == client->plans[client->asked - 1].head_end;
+
+    if (client->peer == NULL) {
+        client_connect(client);
+    }
+    client->paused = false;
+    client->continued = client->continued || waited;
+    client_step(client);
+}
+
+void xs_client_init(struct xs_client *client, struct xs_sim *sim,
+                    const struct xs_io_addr *to,
+                    const struct xs_pattern *pattern,
+                    struct xs_verdict *verdict)
+{
+    struct xs_bytes stream = client->stream;
+
+    memset(client, 0, offsetof(struct xs_client, reader));
+    memset(&client->sent, 0, sizeof *client - offsetof(struct xs_client, sent));
+    client->stream = stream;
+    client->sim = sim;
+    client->to = *to;
+    client->send_timer.fire = client_on_send_timer;
+    client->read_timer.fire = client_on_read_timer;
+    client->patience.fire = client_on_patience;
+    xs_reader_init(&client->reader, verdict);
+    client_draw(client, xs_sim_tape(sim), pattern);
+    xs_sim_timer_set(sim, &client->send_timer,
+                     xs_sim_now(sim) + client->script.start_ns);
+}
+
+void xs_client_fini(struct xs_client *client)
+{
+    xs_bytes_fini(&client->stream);
+}
+
+void xs_client_calm(struct xs_client *client)
+{
+    client->calm = true;
+    if (!client->done) {
+        xs_sim_timer_set(client->sim, &client->patience,
+                         xs_sim_now(client->sim) + CLIENT_PATIENCE_NS);
+    }
+    if (client->peer != NULL && !client->done) {
+        client->paused = false;
+        client->continued = true;
+        client_step(client);
+    }
+}
+
+bool xs_client_is_good(const struct xs_client *client)
+{
+    return !client->broke_off && !client->refused && !client->rude;
+}

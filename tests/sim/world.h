@@ -1,0 +1,110 @@
+/* world.h - a whole server in a simulation: clients, network, application.
+ *
+ *     tape ──▶ faults, limits, scripts ──▶ run ──▶ verdict, trace hash
+ *
+ * A run has two phases. First everything may go wrong that the tape wants to
+ * go wrong. Then faults stop, clients read, applications go on, and all that
+ * was begun has to end. The oracles (sim/oracle.h) look on at every step. */
+
+#ifndef XS_TESTS_SIM_WORLD_H
+#define XS_TESTS_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/conn/server.h"
+#include "core/drive.h"
+#include "sim/app.h"
+#include "sim/oracle.h"
+#include "sim/peer.h"
+#include "sim/sim.h"
+#include "sim/sim_peer.h"
+#include "sim/tape.h"
+
+#define WORLD_CLIENTS_MAX 4u
+
+/* A client's connection, as seen from outside the server. */
+struct world_site {
+    struct xs_sim_tap tap;    /* must be first */
+    struct world *world;      /* borrowed */
+    struct xs_client *client; /* borrowed */
+    struct xs_app_conn *conn; /* borrowed */
+    uint64_t number;          /* of the connection, as in the trace */
+    bool accepted;
+    bool closed;        /* the server has closed it */
+    bool expired;       /* a deadline of the server's has passed */
+    bool refused;       /* the server has refused a request */
+    bool dead;          /* it was reset before the server closed */
+    uint64_t conn_id;   /* the server's number; 0 until accepted */
+    uint64_t accept_ns; /* when these last happened */
+    uint64_t recv_ns;
+    uint64_t write_ns;
+    uint64_t end_ns;
+};
+
+struct world_result {
+    struct xs_verdict verdict;
+    uint64_t hash;
+    uint64_t steps;  /* calls of `run` */
+    uint64_t now_ns; /* virtual time at the end */
+    uint64_t requests;
+    uint64_t writevs;
+    uint64_t faults; /* choices that were not benign */
+    size_t mem_most;
+};
+
+/* What a run needs; kept from one to the next, all zero at first. */
+struct world {
+    struct xs_pattern pattern;
+    struct xs_client clients[WORLD_CLIENTS_MAX];
+    struct xs_app_conn conns[WORLD_CLIENTS_MAX];
+    struct world_site sites[WORLD_CLIENTS_MAX];
+    unsigned client_count;
+
+    struct xs_tape *tape; /* borrowed */
+    struct xs_drive *drive;
+    struct xs_sim *sim;
+    struct xs_server server;
+    struct xs_server_config config;
+    struct xs_app app;
+    struct world_site *newest; /* borrowed: accepted last */
+    struct xs_verdict verdict;
+    uint64_t calm_ns; /* when the second phase begins */
+    uint64_t stop_ns; /* when the server is told to stop; XS_NEVER: last */
+    uint64_t grace_ns;
+    uint64_t late_ns; /* lateness of time so far: an excuse */
+    bool calm;
+    bool stopped;
+    bool stopped_early; /* while clients were busy: an excuse */
+    bool memory_fails;
+    uint64_t steps;
+};
+
+struct world_options {
+    bool calm;         /* no faults at all */
+    bool memory_fails; /* allocations may fail */
+    FILE *trace;       /* borrowed; may be NULL */
+};
+
+/* Run once with `tape`, which has been started. `options` may be NULL. */
+void world_run(struct world *world, struct xs_tape *tape,
+               const struct world_options *options,
+               struct world_result *result);
+
+/* Accepts a zeroed one. */
+void world_fini(struct world *world);
+
+/* world_check.c */
+void world_tap(struct world_site *site);
+void world_on_note(void *user, const char *what, uint64_t a, uint64_t b);
+void world_on_refused(void *user, const struct xs_io_addr *peer,
+                      enum xs_refusal why);
+/* After every step. */
+void world_check_step(struct world *world);
+/* All clients are done and the server has stopped. */
+void world_check_end(struct world *world);
+/* After the server is gone. */
+void world_check_after(struct world *world);
+
+#endif

@@ -1,0 +1,408 @@
+/* world_check.c - what must hold while a world runs, and at its end. */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "core/base/limits.h"
+#include "tests/sim/world.h"
+
+/* Callbacks in a row that lead to nothing. A fault may make a few. */
+#define IDLE_CALLS_MAX 1000u
+
+/* A deadline may be late by the time that passes between callbacks. */
+#define LATE_MAX_NS (100 * XS_MS_NS)
+
+/* The core's memory: what it keeps for all, and for each connection a block,
+ * a table of fields, and a queue as long as its high mark and a piece. */
+#define MEM_FIXED ((size_t)1200 * 1024)
+#define MEM_CONN ((size_t)400 * 1024)
+
+static uint64_t max2(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t site_now(const struct world_site *site)
+{
+    return xs_sim_now(site->world->sim);
+}
+
+__attribute__((format(printf, 3, 4))) static void site_fault(
+    struct world_site *site, enum xs_oracle oracle, const char *format, ...);
+
+static void site_fault(struct world_site *site, enum xs_oracle oracle,
+                       const char *format, ...)
+{
+    char text[160];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    xs_verdict_fail(&site->world->verdict, oracle, "#%" PRIu64 ": %s",
+                    site->number, text);
+}
+
+/* deadlines: O13, O14 */
+
+/* The last thing before which the deadline cannot have begun. */
+static uint64_t site_since(const struct world_site *site,
+                           enum xs_deadline_kind kind)
+{
+    const struct xs_app_conn *conn = site->conn;
+
+    switch (kind) {
+        case XS_DEADLINE_HEAD:
+            return max2(site->accept_ns, conn->ended_ns);
+        case XS_DEADLINE_BODY:
+            return site->recv_ns;
+        case XS_DEADLINE_KEEP_ALIVE:
+        case XS_DEADLINE_WRITE:
+            return site->write_ns;
+        case XS_DEADLINE_LINGER:
+            return site->end_ns;
+        case XS_DEADLINE_KINDS:
+            break;
+    }
+    XS_UNREACHABLE();
+}
+
+/* When it must have begun at the latest; XS_NEVER: cannot be told from here. */
+static uint64_t site_since_at_most(const struct world_site *site,
+                                   enum xs_deadline_kind kind)
+{
+    const struct xs_app_conn *conn = site->conn;
+    uint64_t last = max2(site->recv_ns, max2(site->write_ns, conn->ended_ns));
+
+    switch (kind) {
+        case XS_DEADLINE_HEAD:
+            return conn->count == 0 ? site->accept_ns : XS_NEVER;
+        case XS_DEADLINE_BODY:
+            if (conn->count > 0) {
+                last = max2(last, conn->calls[conn->count - 1].wait_ns);
+            }
+            return last;
+        case XS_DEADLINE_KEEP_ALIVE:
+            return last;
+        case XS_DEADLINE_LINGER:
+            return site->end_ns;
+        case XS_DEADLINE_WRITE: /* the peer may have acknowledged bytes */
+        case XS_DEADLINE_KINDS:
+            break;
+    }
+    return XS_NEVER;
+}
+
+static void site_expired(struct world_site *site, enum xs_deadline_kind kind)
+{
+    const struct world *world = site->world;
+    uint64_t lasts = world->config.limits.timeout_ns[kind];
+    uint64_t late = xs_sim_stats(world->sim)->late_ns + LATE_MAX_NS;
+    uint64_t at_most = site_since_at_most(site, kind);
+    uint64_t now = site_now(site);
+    enum xs_oracle oracle =
+        kind == XS_DEADLINE_WRITE ? XS_ORACLE_O13 : XS_ORACLE_O14;
+
+    site->expired = true;
+    if (now < site_since(site, kind) + lasts) {
+        site_fault(site, oracle, "deadline %d is early: %" PRIu64 " ms",
+                   (int)kind, (now - site_since(site, kind)) / XS_MS_NS);
+    }
+    if (at_most != XS_NEVER && now > at_most + lasts + late) {
+        site_fault(site, oracle, "deadline %d is late: %" PRIu64 " ms",
+                   (int)kind, (now - at_most) / XS_MS_NS);
+    }
+}
+
+void world_on_note(void *user, const char *what, uint64_t a, uint64_t b)
+{
+    struct world *world = user;
+
+    if (strcmp(what, "conn.open") == 0 && world->newest != NULL) {
+        world->newest->conn_id = a;
+        world->newest = NULL;
+    } else if (strcmp(what, "conn.expire") == 0) {
+        for (unsigned i = 0; i < world->client_count; i++) {
+            if (world->sites[i].conn_id == a) {
+                site_expired(&world->sites[i], (enum xs_deadline_kind)b);
+            }
+        }
+    }
+}
+
+/* the server's end of the connection */
+
+static struct world_site *site_of(struct xs_sim_tap *tap)
+{
+    return xs_container_of(tap, struct world_site, tap);
+}
+
+static void on_accepted(struct xs_sim_tap *tap)
+{
+    struct world_site *site = site_of(tap);
+
+    site->accepted = true;
+    site->accept_ns = site_now(site);
+    site->recv_ns = site->accept_ns;
+    site->write_ns = site->accept_ns;
+    site->world->newest = site;
+}
+
+static void on_received(struct xs_sim_tap *tap, size_t len)
+{
+    (void)len;
+    site_of(tap)->recv_ns = site_now(site_of(tap));
+}
+
+static void on_wrote(struct xs_sim_tap *tap, const uint8_t *data, size_t len)
+{
+    struct world_site *site = site_of(tap);
+
+    site->write_ns = site_now(site);
+    xs_model_wrote(&site->conn->model, xs_slice_of(data, len));
+}
+
+static void on_ended(struct xs_sim_tap *tap)
+{
+    struct world_site *site = site_of(tap);
+    const struct xs_app_conn *conn = site->conn;
+
+    site->end_ns = site_now(site);
+    if (!xs_model_is_complete(&conn->model) && !conn->model.lenient) {
+        site_fault(site, XS_ORACLE_O7, "ended before all was written");
+    }
+}
+
+/* Whether the server may reset this connection, which is not dead. */
+static bool site_may_reset(const struct world_site *site)
+{
+    const struct world *world = site->world;
+
+    return site->expired || site->conn->spoilt || site->end_ns > 0 ||
+           world->memory_fails ||
+           (world->stopped &&
+            site_now(site) >= world->stop_ns + world->grace_ns);
+}
+
+static void on_closed(struct xs_sim_tap *tap, bool abort, bool dead)
+{
+    struct world_site *site = site_of(tap);
+    struct xs_app_conn *conn = site->conn;
+
+    site->closed = true;
+    site->dead = dead;
+    if (conn->count > 0 && conn->calls[conn->count - 1].phase != XS_APP_OVER) {
+        site_fault(site, XS_ORACLE_O11,
+                   "closed without a word to the application");
+    }
+    if (abort && !dead && !site_may_reset(site)) {
+        site_fault(site, XS_ORACLE_O7, "reset without a reason");
+    }
+}
+
+void world_tap(struct world_site *site)
+{
+    site->tap = (struct xs_sim_tap){
+        .accepted = on_accepted,
+        .received = on_received,
+        .wrote = on_wrote,
+        .ended = on_ended,
+        .closed = on_closed,
+    };
+}
+
+/* refusals: O4 */
+
+static bool site_may_refuse(const struct world_site *site, enum xs_refusal why)
+{
+    const struct xs_client *client = site->client;
+    unsigned number = site->conn->count;
+
+    if (why == XS_REFUSE_HEAD_TIMEOUT) {
+        return site->expired;
+    }
+    if (why == XS_REFUSE_BUSY) {
+        return site->world->config.limits.requests_max > 0;
+    }
+    return number < client->plan_count &&
+           client->plans[number].bad != XS_PLAN_LEGAL;
+}
+
+/* Whether the refusal answers a HEAD. Only one whose head was whole and legal
+ * can be known for what it is; any other is answered like a GET. */
+static bool site_refuses_head(const struct world_site *site,
+                              enum xs_refusal why)
+{
+    struct xs_client *client = site->client;
+    unsigned number = site->conn->count;
+
+    if (why != XS_REFUSE_BUSY) {
+        client->reader.asked_head[number] = false;
+    }
+    return client->reader.asked_head[number];
+}
+
+void world_on_refused(void *user, const struct xs_io_addr *peer,
+                      enum xs_refusal why)
+{
+    const struct xs_model_ties ties = {.must_close = true};
+    struct world *world = user;
+
+    for (unsigned i = 0; i < world->client_count; i++) {
+        struct world_site *site = &world->sites[i];
+        struct xs_app_conn *conn = &world->conns[i];
+        uint64_t wall = xs_app_wall(&world->app);
+
+        if (world->clients[i].port != peer->port) {
+            continue;
+        }
+        if (!site_may_refuse(site, why)) {
+            site_fault(site, XS_ORACLE_O4, "request %u is refused: %s",
+                       conn->count, xs_refusal_rule(why));
+        }
+        site->refused = true;
+        conn->last = true;
+        xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
+        xs_model_refuse(&conn->model, xs_refusal_status(why),
+                        xs_slice_str(xs_refusal_text(why)), wall, &ties);
+    }
+}
+
+/* at every step: O19, O20 */
+
+void world_check_step(struct world *world)
+{
+    const struct xs_sim_stats *stats = xs_sim_stats(world->sim);
+
+    if (stats->idle_calls_most > IDLE_CALLS_MAX) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O19,
+                        "%" PRIu64 " callbacks lead to nothing",
+                        stats->idle_calls_most);
+    }
+    if (stats->writes_blind > 0) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O19,
+                        "a write after AGAIN without having been told");
+    }
+    if (stats->mem_bytes_most >
+        MEM_FIXED + MEM_CONN * world->client_count +
+            2 * world->config.limits.tx_high * world->client_count) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O20, "%zu bytes in use",
+                        stats->mem_bytes_most);
+    }
+}
+
+/* at the end: O3, O9, O17, O18 */
+
+/* What the client has read is what the application has said. */
+static void site_check_response(struct world_site *site, unsigned number)
+{
+    const struct xs_app_call *call = &site->conn->calls[number];
+    const struct xs_reader *reader = &site->client->reader;
+    const struct xs_response *response = &reader->responses[number];
+    const struct xs_app_script *script = &call->script;
+    size_t len = script->body_len;
+    struct xs_slice body;
+
+    if (!call->finished || number >= reader->complete) {
+        return;
+    }
+    if (call->plan->is_head || script->status == 204 || script->status == 304) {
+        len = 0;
+    }
+    body = xs_pattern_body(&site->world->pattern, script->body_seed, len);
+    if (response->status != script->status || response->body_len != len ||
+        response->body_hash != xs_reader_hash(0, 0, body)) {
+        site_fault(site, XS_ORACLE_O3,
+                   "response %u is read as %u with %" PRIu64
+                   " bytes, said was %u with %zu",
+                   number, response->status, response->body_len, script->status,
+                   len);
+    }
+}
+
+/* Whether anything has happened that may cost a client its answers. */
+static bool site_is_excused(const struct world_site *site)
+{
+    const struct world *world = site->world;
+    const struct xs_app_conn *conn = site->conn;
+
+    return !xs_client_is_good(site->client) || world->app.kills ||
+           world->memory_fails || site->expired || conn->spoilt ||
+           world->stopped_early;
+}
+
+/* A client that does its part gets all answers, whole and in order. */
+static void site_check_answers(struct world_site *site)
+{
+    const struct xs_client *client = site->client;
+    const struct xs_app_conn *conn = site->conn;
+    unsigned due = client->plan_count;
+
+    if (site_is_excused(site)) {
+        return;
+    }
+    if (conn->model.close_said || site->refused) {
+        due = conn->count + (site->refused ? 1 : 0);
+    }
+    if (client->reader.complete != due) {
+        site_fault(site, XS_ORACLE_O9, "%u of %u answers have come",
+                   client->reader.complete, due);
+    } else if (client->was_reset) {
+        site_fault(site, XS_ORACLE_O9, "reset without need");
+    } else if (client->ended && !client->ended_well) {
+        site_fault(site, XS_ORACLE_O9, "the stream ends inside an answer");
+    }
+}
+
+static void site_check_end(struct world_site *site)
+{
+    const struct xs_app_conn *conn = site->conn;
+
+    for (unsigned i = 0; i < conn->count; i++) {
+        if (conn->calls[i].phase != XS_APP_OVER) {
+            site_fault(site, XS_ORACLE_O9, "request %u has not ended", i);
+        }
+        site_check_response(site, i);
+    }
+    if (site->accepted && !site->closed) {
+        site_fault(site, XS_ORACLE_O17, "the server has not closed");
+    }
+    site_check_answers(site);
+}
+
+void world_check_end(struct world *world)
+{
+    for (unsigned i = 0; i < world->client_count; i++) {
+        site_check_end(&world->sites[i]);
+    }
+    if (world->app.lent != world->app.released) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O18,
+                        "%" PRIu64 " pieces were lent, %" PRIu64 " released",
+                        world->app.lent, world->app.released);
+    }
+    if (world->server.stats.connections != 0 ||
+        world->server.stats.requests != 0) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
+                        "the server counts what is gone");
+    }
+}
+
+void world_check_after(struct world *world)
+{
+    const struct xs_sim_stats *stats = xs_sim_stats(world->sim);
+
+    if (stats->mem_blocks != 0) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O18,
+                        "%zu blocks of memory are left", stats->mem_blocks);
+    }
+    if (stats->conns != 0 || stats->links != 0) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
+                        "%u connections and %u links are left", stats->conns,
+                        stats->links);
+    }
+    if (!xs_sim_idle(world->sim)) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
+                        "something is planned still");
+    }
+}
