@@ -10,7 +10,9 @@
  *      and pauses.
  *   4. A body of known length is counted here; llhttp has nothing to say about
  *      it. A chunked one is resumed: on_body moves the data together.
- *   5. on_message_complete pauses.
+ *   5. on_message_complete pauses. llhttp begins anew with each message, so
+ *      that offers of another protocol are ignored (RFC 9110 7.8): it never
+ *      comes to the place where it would wait for that protocol.
  *
  * It fails in one way: `refusal` is set, by a callback that returns -1 or from
  * what llhttp complains about, and nothing is fed any more. */
@@ -181,9 +183,6 @@ static int on_headers_complete(llhttp_t *ll)
     if (why != XS_REFUSE_NOT) {
         return parser_fail(parser, why);
     }
-    /* Offers of another protocol are ignored (RFC 9110 7.8): without this
-     * llhttp would take what follows for that protocol. */
-    ll->upgrade = 0;
     parser->state = XS_PARSER_READY;
     return HPE_PAUSED;
 }
@@ -299,7 +298,6 @@ static void parser_begin(struct xs_parser *parser, const uint8_t *data)
     parser->framing = 0;
     parser->extra = 0;
     parser->empty = 0;
-    parser->in_name = false;
     parser->has_version = false;
     parser->began = true;
     parser->state = XS_PARSER_HEAD;

@@ -337,6 +337,29 @@ static void parser_skips_a_few_empty_lines(void **state)
         assert_last_line(&limits, text_of("", "\r\r", 1, get), cuts[i],
                          "refuse 400 syntax");
         assert_last_line(&limits, text_of(get, "\r\n", 3, get), cuts[i], "end");
+        /* They are counted for each request anew. */
+        assert_last_line(&limits,
+                         text_of("", "\r\nGET / HTTP/1.0\r\n\r\n", 20, ""),
+                         cuts[i], "end");
+    }
+}
+
+static void parser_is_as_strict_with_the_next_message(void **state)
+{
+    struct xs_limits limits = xs_limits_default();
+    const char *post = "POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nab";
+    (void)state;
+
+    for (size_t i = 0; i < XS_COUNT_OF(cuts); i++) {
+        assert_last_line(&limits,
+                         text_of("", post, 2, "GET  / HTTP/1.0\r\n\r\n"),
+                         cuts[i], "refuse 400 syntax");
+        assert_last_line(&limits,
+                         text_of("", post, 2, "GET / RTSP/1.0\r\n\r\n"),
+                         cuts[i], "refuse 505 version");
+        assert_last_line(&limits, text_of("", post, 2, "GET /\r\n\r\n"),
+                         cuts[i], "refuse 400 syntax");
+        assert_last_line(&limits, text_of("", post, 3, ""), cuts[i], "end");
     }
 }
 
@@ -440,6 +463,7 @@ int main(void)
         cmocka_unit_test(parser_lets_a_body_have_any_number_of_small_chunks),
         cmocka_unit_test(parser_bounds_the_trailer_section),
         cmocka_unit_test(parser_skips_a_few_empty_lines),
+        cmocka_unit_test(parser_is_as_strict_with_the_next_message),
         cmocka_unit_test(parser_has_not_begun_on_empty_lines),
         cmocka_unit_test(parser_keeps_the_head_until_the_next_message),
         cmocka_unit_test(parser_ends_a_body_with_its_last_byte),

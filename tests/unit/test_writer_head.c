@@ -216,24 +216,34 @@ static void writer_refuses_in_place_of_a_head_that_is_held(void **state)
     teardown(f);
 }
 
+/* However far it comes: what is before it in the queue decides. */
 static void writer_refuse_without_memory_leaves_nothing(void **state)
 {
+    static uint8_t before[1024];
+    unsigned refused = 0;
     (void)state;
 
-    for (unsigned left = 0; left < 2; left++) {
+    for (size_t len = 0; len <= sizeof before; len += 8) {
         struct fixture *f = setup(GET_1_1);
+        int err;
 
-        f->mem.left = left;
-        assert_int_equal(
-            xs_writer_refuse(&f->writer, &f->queue, XS_REFUSE_HOST), XS_ENOMEM);
-        assert_int_equal(f->queue.bytes, 0);
-        assert_int_equal(f->writer.state, XS_WRITER_IDLE);
-        f->mem.left = TEST_MEM_ENOUGH;
-        assert_int_equal(
-            xs_writer_refuse(&f->writer, &f->queue, XS_REFUSE_HOST), 0);
-        assert_memory_equal(sent(f), "HTTP/1.1 400 ", 13);
+        assert_int_equal(xs_queue_copy(&f->queue, xs_slice_of(before, len)), 0);
+        f->mem.left = 0;
+        err = xs_writer_refuse(&f->writer, &f->queue, XS_REFUSE_HOST);
+        if (err != 0) {
+            refused++;
+            assert_int_equal(err, XS_ENOMEM);
+            xs_queue_check(&f->queue);
+            assert_int_equal(f->queue.bytes, len);
+            assert_int_equal(f->writer.state, XS_WRITER_IDLE);
+            f->mem.left = TEST_MEM_ENOUGH;
+            assert_int_equal(
+                xs_writer_refuse(&f->writer, &f->queue, XS_REFUSE_HOST), 0);
+        }
+        assert_memory_equal(sent(f) + len, "HTTP/1.1 400 ", 13);
         teardown(f);
     }
+    assert_in_range(refused, 40, 128);
 }
 
 static void writer_continues(void **state)
