@@ -10,21 +10,21 @@ def run(service: Service) -> None:
     """Serve until a signal comes."""
     backend = _xsgi.Backend()
     server = service.open(backend)
+    watchdog = signals.Watchdog()
     patience = service.config.timeout_graceful_shutdown
     try:
-        with signals.on_descriptor(patience) as signalled:
-            if signalled is not None:
-                backend.watch(signalled.fileno(), 1, signalled)
+        with signals.on_descriptor(watchdog, patience) as signalled:
+            backend.watch(signalled.fileno(), 1, signalled)
             service.listen()
             while not server.stopped:
                 for reader, _ in server.run():
                     reader.recv(64)
                     service.stop()
-            if signalled is not None:
-                backend.unwatch(signalled.fileno())
+            backend.unwatch(signalled.fileno())
             # Applications on threads may run on behind a closed connection.
             server.close()
     finally:
         server.close()
         backend.close()
+        watchdog.stop()
     log.error.info("stopped")

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from xsgi import log, signals
-from xsgi.config import Config
 from xsgi.errors import ConfigError
 from xsgi.lifespan import Lifespan
 from xsgi.loop import Guest, Loop
@@ -29,16 +28,30 @@ EXECUTOR_PATIENCE = 5.0
 def run(service: Service) -> None:
     """Make the loop that the options name, serve in it, and close it."""
     loop = _new_loop(service.config.loop)
+    watchdog = signals.Watchdog()
     asyncio.set_event_loop(loop)
     try:
-        loop.run_until_complete(_until_signalled(service))
+        loop.run_until_complete(_until_signalled(service, watchdog))
         log.error.info("stopped")
     finally:
         try:
+            watchdog.renew(CANCEL_PATIENCE + EXECUTOR_PATIENCE)
             _wind_up(loop)
         finally:
+            watchdog.stop()
             asyncio.set_event_loop(None)
             loop.close()
+
+
+async def _until_signalled(
+    service: Service, watchdog: signals.Watchdog
+) -> None:
+    stop = asyncio.Event()
+    grace = service.config.timeout_graceful_shutdown
+    patience = None if grace is None else grace + CANCEL_PATIENCE
+    loop = asyncio.get_running_loop()
+    with signals.on_loop(loop, stop.set, watchdog, patience):
+        await serve(service, stop.wait, watchdog.renew)
 
 
 def _new_loop(name: str) -> asyncio.AbstractEventLoop:
@@ -69,27 +82,19 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(loop.shutdown_default_executor(*limit))
 
 
-async def _until_signalled(service: Service) -> None:
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    with signals.on_loop(loop, stop.set, _patience(service.config)):
-        await serve(service, stop.wait)
-
-
-def _patience(config: Config) -> float | None:
-    """The longest that a shutdown may take."""
-    parts = (config.timeout_graceful_shutdown, config.timeout_lifespan_shutdown)
-    if None in parts:
-        return None
-    return sum(part or 0.0 for part in parts) + CANCEL_PATIENCE
-
-
 async def _for_ever() -> None:
     await asyncio.get_running_loop().create_future()
 
 
-async def serve(service: Service, stop: Stop = _for_ever) -> None:
-    """Serve until ``stop()`` returns or this task is cancelled."""
+async def serve(
+    service: Service,
+    stop: Stop = _for_ever,
+    renew: Callable[[float | None], object] = lambda limit: None,
+) -> None:
+    """Serve until ``stop()`` returns or this task is cancelled.
+
+    ``renew`` is told how long the next part of a shutdown may take.
+    """
     config = service.config
     lifespan = Lifespan(
         service.loaded.app,
@@ -102,6 +107,7 @@ async def serve(service: Service, stop: Stop = _for_ever) -> None:
     try:
         await _serve_requests(service, stop, lifespan.state)
     finally:
+        renew(config.timeout_lifespan_shutdown)
         await lifespan.shutdown()
 
 

@@ -20,7 +20,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 from xsgi import log
 
@@ -30,16 +29,32 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 MARGIN = 3.0
 
 
-def _handler(patience: float | None) -> Callable[[int, Any], None]:
-    def first(number: int, frame: FrameType | None) -> None:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_DFL)
-        if patience is not None:
-            watchdog = threading.Timer(patience + MARGIN, _bite)
-            watchdog.daemon = True
-            watchdog.start()
+class Watchdog:
+    """Ends the process when a shutdown takes longer than it may."""
 
-    return first
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def start(self, seconds: float | None) -> None:
+        """Bite in so many seconds, and not when it was to before."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(
+            # Without a limit it is there to be renewed, and never bites.
+            threading.TIMEOUT_MAX if seconds is None else seconds + MARGIN,
+            _bite,
+        )
+        self._timer.daemon = True
+        self._timer.start()
+
+    def renew(self, seconds: float | None) -> None:
+        """The next part of the shutdown may take so long, if it is one."""
+        if self._timer is not None:
+            self.start(seconds)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def _bite() -> None:
@@ -50,15 +65,17 @@ def _bite() -> None:
 
 
 @contextmanager
-def _installed(patience: float | None) -> Iterator[bool]:
-    """Our handlers, until the end. False: not the main thread, none are."""
-    if threading.current_thread() is not threading.main_thread():
-        yield False
-        return
-    handler = _handler(patience)
-    before = {each: signal.signal(each, handler) for each in SIGNALS}
+def _installed(watchdog: Watchdog, patience: float | None) -> Iterator[None]:
+    """Our handlers, until the end."""
+
+    def first(number: int, frame: FrameType | None) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        watchdog.start(patience)
+
+    before = {each: signal.signal(each, first) for each in SIGNALS}
     try:
-        yield True
+        yield
     finally:
         for number, old in before.items():
             signal.signal(number, signal.SIG_DFL if old is None else old)
@@ -68,10 +85,14 @@ def _installed(patience: float | None) -> Iterator[bool]:
 def on_loop(
     loop: asyncio.AbstractEventLoop,
     stop: Callable[[], object],
+    watchdog: Watchdog,
     patience: float | None,
 ) -> Iterator[None]:
-    """Call ``stop`` on ``loop``, once, when a signal comes."""
-    if threading.current_thread() is not threading.main_thread():
+    """Call ``stop`` on ``loop`` when a signal comes, in the main thread.
+
+    ``patience`` is how long the shutdown may take from then on.
+    """
+    if not _is_main_thread():
         yield
         return
     before = {each: signal.getsignal(each) for each in SIGNALS}
@@ -80,7 +101,7 @@ def on_loop(
         loop.add_signal_handler(each, stop)
     try:
         # ... and the handler itself is ours.
-        with _installed(patience):
+        with _installed(watchdog, patience):
             yield
     finally:
         for number, old in before.items():
@@ -89,19 +110,26 @@ def on_loop(
 
 
 @contextmanager
-def on_descriptor(patience: float | None) -> Iterator[socket.socket | None]:
-    """A socket that becomes readable when a signal comes."""
+def on_descriptor(
+    watchdog: Watchdog, patience: float | None
+) -> Iterator[socket.socket]:
+    """A socket that becomes readable when a signal comes; likewise."""
     reader, writer = socket.socketpair()
     reader.setblocking(False)
     writer.setblocking(False)
-    with reader, writer, _installed(patience) as installed:
-        if not installed:
-            yield None
-            return
-        before = signal.set_wakeup_fd(
-            writer.fileno(), warn_on_full_buffer=False
-        )
-        try:
+    with reader, writer:
+        if not _is_main_thread():
             yield reader
-        finally:
-            signal.set_wakeup_fd(before)
+            return
+        with _installed(watchdog, patience):
+            before = signal.set_wakeup_fd(
+                writer.fileno(), warn_on_full_buffer=False
+            )
+            try:
+                yield reader
+            finally:
+                signal.set_wakeup_fd(before)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
