@@ -23,9 +23,20 @@ class Served:
     ``url`` and ``port`` are those of the first address that it listens at.
     """
 
-    def __init__(self, app, *args, app_dir=APPS, env=None, ready=True, **popen):
-        address = () if _has_address(args) else ("--port", "0")
-        command = [sys.executable, "-m", "xsgi", "serve", app]
+    def __init__(
+        self,
+        app,
+        *args,
+        app_dir=APPS,
+        env=None,
+        ready=True,
+        launcher=(),
+        address=("--port", "0"),
+        **popen,
+    ):
+        if _has_address(args):
+            address = ()
+        command = [*launcher, sys.executable, "-m", "xsgi", "serve", app]
         command += ["--app-dir", str(app_dir), *address, *args]
         environ = {**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
         self.process = subprocess.Popen(
