@@ -52,7 +52,12 @@ struct wsgi_channel {
     bool is_wanted; /* the application has asked for the body */
     bool is_end;    /* the last block has been brought */
 
+    /* Only the worker's thread. */
+    bool is_counted; /* the application gave Content-Length */
+    uint64_t left;   /* of it */
+
     /* Fixed by wsgi_channel_open. */
+    bool is_head; /* of a HEAD request: its body is not counted */
     struct wsgi_request *request; /* borrowed: it owns us */
     struct xs_io *io;             /* borrowed until `is_over` */
 
@@ -293,6 +298,7 @@ int wsgi_channel_open(struct wsgi_request *request, struct xs_request *req)
     channel->io = req->io;
     channel->req = req;
     channel->job.run = on_job;
+    channel->is_head = req->head->is_head;
     channel->is_end = req->head->framing == XS_FRAMING_NONE;
     channel->pull_at_once = !req->head->expect_continue;
     request->channel = channel;
@@ -347,7 +353,7 @@ static void channel_wait(struct wsgi_channel *channel)
 }
 
 void wsgi_channel_head(struct wsgi_channel *channel, PyObject *status,
-                       PyObject *fields)
+                       PyObject *fields, const struct wsgi_head_facts *facts)
 {
     PyObject *old_status;
     PyObject *old_fields;
@@ -358,6 +364,9 @@ void wsgi_channel_head(struct wsgi_channel *channel, PyObject *status,
     channel->status = Py_NewRef(status);
     channel->fields = Py_NewRef(fields);
     unlock(channel);
+    channel->is_counted =
+        facts->has_length && !facts->is_bodiless && !channel->is_head;
+    channel->left = facts->length;
     Py_XDECREF(old_status);
     Py_XDECREF(old_fields);
 }
@@ -390,6 +399,21 @@ static int raise_over(const struct wsgi_channel *channel, int err)
     return wsgi_request_raise(channel->request, err != 0 ? err : XS_ESTATE);
 }
 
+/* The core counts the bytes of a Content-Length too, but when it does, the
+ * application is elsewhere. False: more than was promised, or less at the
+ * end. */
+static bool count_put(struct wsgi_channel *channel, size_t len, bool more)
+{
+    if (!channel->is_counted) {
+        return true;
+    }
+    if (more ? len > channel->left : len != channel->left) {
+        return false;
+    }
+    channel->left -= len;
+    return true;
+}
+
 int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
                      bool flush)
 {
@@ -397,6 +421,9 @@ int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
     bool over;
     int err;
 
+    if (!count_put(channel, len, more)) {
+        return wsgi_request_raise(channel->request, XS_ELENGTH);
+    }
     lock(channel);
     while (!channel->is_over && (channel->piece_count == PIECES_MAX ||
                                  channel->piece_bytes > PIECE_BYTES_HIGH)) {

@@ -356,7 +356,7 @@ static int is_several(PyObject *config, const char *name)
 }
 
 /* sys.stderr, or where there is none what swallows all. New. */
-static PyObject *errors_stream(void)
+static PyObject *errors_stream(struct wsgi_gateway *gateway)
 {
     PyObject *stream = PySys_GetObject("stderr");
     PyObject *io;
@@ -370,6 +370,7 @@ static PyObject *errors_stream(void)
     }
     stream = PyObject_CallMethod(io, "open", "ss", "/dev/null", "w");
     Py_DECREF(io);
+    gateway->environ.errors = Py_XNewRef(stream);
     return stream;
 }
 
@@ -395,7 +396,7 @@ static int model_constants(struct wsgi_gateway *gateway, PyObject *config)
         {wsgi->str.wsgi_url_scheme, Py_NewRef(wsgi->str.http)},
         {wsgi->str.wsgi_input, Py_NewRef(gateway->environ.input)},
         {wsgi->str.wsgi_input_terminated, Py_NewRef(Py_True)},
-        {wsgi->str.wsgi_errors, errors_stream()},
+        {wsgi->str.wsgi_errors, errors_stream(gateway)},
         {wsgi->str.wsgi_multithread, PyBool_FromLong(gateway->pool != NULL)},
         {wsgi->str.wsgi_multiprocess, PyBool_FromLong(processes)},
         {wsgi->str.wsgi_run_once, Py_NewRef(Py_False)},
@@ -456,6 +457,7 @@ void wsgi_environ_fini(struct wsgi_gateway *gateway)
     wsgi_headers_fini(gateway);
     Py_CLEAR(gateway->environ.model);
     Py_CLEAR(gateway->environ.input);
+    wsgi_spool_close(&gateway->environ.errors);
     Py_CLEAR(gateway->environ.root);
     Py_CLEAR(gateway->environ.methods);
 }

@@ -10,6 +10,7 @@
 #include "core/base/base.h"
 #include "core/base/mem.h"
 #include "core/base/queue.h"
+#include "core/http1/digits.h"
 #include "core/http1/writer.h"
 #include "python/ext/bridge.h"
 #include "python/ext/wsgi_parts.h"
@@ -137,10 +138,13 @@ static int give_field(struct sink *sink, PyObject *field,
         PyErr_Format(PyExc_ValueError, "not a legal header: %R", field);
         return -1;
     }
-    if (name.len == 14 && xs_slice_eq_lower(name, XS_LIT("content-length"))) {
-        facts->has_length = true;
+    if (err != 0) {
+        return ext_raise(err, "start_response");
     }
-    return err == 0 ? 0 : ext_raise(err, "start_response");
+    if (name.len == 14 && xs_slice_eq_lower(name, XS_LIT("content-length"))) {
+        facts->has_length = xs_digits_get(value, &facts->length) == 0;
+    }
+    return 0;
 }
 
 static int give_fields(struct sink *sink, PyObject *fields,
@@ -177,7 +181,7 @@ int wsgi_head_give(struct xs_request *req, PyObject *status, PyObject *fields,
     struct sink sink;
     int err;
 
-    *facts = (struct wsgi_head_facts){false, false};
+    *facts = (struct wsgi_head_facts){0};
     sink_init(&sink, req);
     err = give_status(&sink, status, facts);
     if (err == 0) {

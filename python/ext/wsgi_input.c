@@ -82,7 +82,7 @@ static void input_end(struct wsgi_input *input)
 
     input->request = NULL;
     Py_XDECREF(request);
-    Py_CLEAR(input->spool);
+    wsgi_spool_close(&input->spool);
     Py_CLEAR(input->block);
 }
 

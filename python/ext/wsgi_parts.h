@@ -81,6 +81,7 @@ struct wsgi_gateway {
     struct {
         PyObject *model;         /* owned: an environ of the commonest values */
         PyObject *input;         /* owned: the wsgi.input of no body */
+        PyObject *errors;        /* owned: the file that we opened; or NULL */
         PyObject *root;          /* owned: the root path, as bytes */
         PyObject *methods;       /* owned: tuple of str, see wsgi_environ.c */
         struct xs_io_addr local; /* what the model's SERVER_… were made of */
@@ -224,6 +225,7 @@ PyObject *wsgi_request_disconnected(struct wsgi_request *request);
 
 /* What a head says about the body. */
 struct wsgi_head_facts {
+    uint64_t length; /* with has_length */
     bool has_length;
     bool is_bodiless;
 };
@@ -243,6 +245,9 @@ int wsgi_response_take(struct wsgi_request *request, PyObject *result);
 void wsgi_response_go(struct wsgi_request *request);
 
 /* wsgi_spool.c */
+
+/* Close a spool and drop it; the exception state stays. Accepts NULL. */
+void wsgi_spool_close(PyObject **spool);
 
 /* Take what has arrived of the request body; run the application when that is
  * all of it. */
@@ -275,7 +280,7 @@ void wsgi_channel_abort(struct wsgi_channel *channel);
 
 /* On a worker's thread: a checked head, instead of one given before. */
 void wsgi_channel_head(struct wsgi_channel *channel, PyObject *status,
-                       PyObject *fields);
+                       PyObject *fields, const struct wsgi_head_facts *facts);
 
 /* On a worker's thread: the head's Content-Length. */
 int wsgi_channel_length(struct wsgi_channel *channel, uint64_t length);

@@ -10,8 +10,6 @@
  * `put` is the one way to the core, on either thread. Whatever goes wrong ends
  * in `wsgi_request_fail`; whatever ends ends in `wsgi_request_finish`. */
 
-#include <structmember.h>
-
 #include "core/base/base.h"
 #include "core/base/limits.h"
 #include "python/ext/bridge.h"
@@ -111,7 +109,7 @@ static int set_head(struct wsgi_request *request, PyObject *status,
         if (kept == NULL) {
             return -1;
         }
-        wsgi_channel_head(request->channel, status, kept);
+        wsgi_channel_head(request->channel, status, kept, &facts);
         Py_DECREF(kept);
     }
     request->head = WSGI_HEAD_SET;
@@ -425,7 +423,7 @@ void wsgi_request_finish(struct wsgi_request *request)
     request->gateway->running--;
     close_result(request);
     Py_CLEAR(request->blocks);
-    Py_CLEAR(request->spool);
+    wsgi_spool_close(&request->spool);
     Py_CLEAR(request->environ);
 }
 

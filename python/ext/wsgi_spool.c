@@ -62,6 +62,28 @@ static int spool_seek(struct wsgi_request *request, int64_t at)
     return done == NULL ? -1 : 0;
 }
 
+void wsgi_spool_close(PyObject **spool)
+{
+    PyObject *old = *spool;
+    PyObject *type;
+    PyObject *value;
+    PyObject *traceback;
+    PyObject *done;
+
+    if (old == NULL) {
+        return;
+    }
+    *spool = NULL;
+    PyErr_Fetch(&type, &value, &traceback);
+    done = PyObject_CallMethod(old, "close", NULL);
+    if (done == NULL) {
+        PyErr_WriteUnraisable(old);
+    }
+    Py_XDECREF(done);
+    Py_DECREF(old);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* ---- request bodies ---- */
 
 /* wsgi.input becomes `input`, which is taken, and the application is run. */
@@ -153,6 +175,11 @@ int wsgi_spool_write(struct wsgi_request *request, PyObject *block)
 {
     uint64_t len = (uint64_t)PyBytes_GET_SIZE(block);
 
+    /* Nothing goes in, but a client that is known to be gone shows. */
+    if (wsgi_request_lend(request->req, NULL, true) == XS_EGONE) {
+        request->is_gone = true;
+        return wsgi_request_raise_gone(request);
+    }
     if (request->head == WSGI_HEAD_NONE) {
         PyErr_SetString(PyExc_AssertionError,
                         "there is a body before start_response was called");
@@ -196,7 +223,7 @@ int wsgi_spool_send(struct wsgi_request *request)
     request->spooled -= len;
     request->unspooled += len;
     if (request->spooled == 0) {
-        Py_CLEAR(request->spool);
+        wsgi_spool_close(&request->spool);
         request->unspooled = 0;
     }
     err = wsgi_request_put(request, block, true, true);
