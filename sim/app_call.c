@@ -232,8 +232,9 @@ static bool call_give(struct xs_app_call *call, struct xs_slice piece,
         return false;
     }
     if (err == XS_ENOMEM && app->memory_fails) {
-        call->conn->spoilt = true;
-        call->conn->model.lenient = true;
+        if (expected == 0) {
+            xs_model_undo(&call->conn->model);
+        }
         call->script.fail_at = call->step;
         return false;
     }

@@ -17,8 +17,7 @@ static bool faults_can_draw(enum xs_label label)
 {
     enum xs_label_class class = xs_label_class(label);
 
-    return label != XS_LABEL_MEM_FAIL &&
-           (class == XS_CLASS_ODD || class == XS_CLASS_KILL);
+    return label != XS_LABEL_MEM_FAIL && class != XS_CLASS_PLAN;
 }
 
 void xs_faults_draw(struct xs_faults *faults, struct xs_tape *tape)

@@ -38,16 +38,22 @@ void xs_model_fini(struct xs_model *model)
     memset(model, 0, sizeof *model);
 }
 
+/* When all is matched the memory begins again. */
+static void model_restart(struct xs_model *model)
+{
+    if (model->part == model->part_count) {
+        model->part = 0;
+        model->part_count = 0;
+        model->text.len = 0;
+    }
+}
+
 static struct xs_part *model_part(struct xs_model *model,
                                   enum xs_part_kind kind)
 {
     struct xs_part *part;
 
-    if (model->part == model->part_count) {
-        model->part = 0; /* all matched: the memory begins again */
-        model->part_count = 0;
-        model->text.len = 0;
-    }
+    model_restart(model);
     if (model->part_count == model->part_cap) {
         model->part_cap = model->part_cap == 0 ? 64 : model->part_cap * 2;
         model->parts =
@@ -262,6 +268,28 @@ static void model_data(struct xs_model *model, struct xs_slice body)
     part->len = body.len;
 }
 
+static void model_remember(struct xs_model *model)
+{
+    model_restart(model);
+    model->before.part_count = model->part_count;
+    model->before.text_len = model->text.len;
+    model->before.response = model->response;
+    if (model->part_count > 0) {
+        model->before.last = model->parts[model->part_count - 1];
+    }
+}
+
+void xs_model_undo(struct xs_model *model)
+{
+    XS_ASSERT(model->part <= model->before.part_count);
+    model->part_count = model->before.part_count;
+    model->text.len = model->before.text_len;
+    model->response = model->before.response;
+    if (model->part_count > 0) {
+        model->parts[model->part_count - 1] = model->before.last;
+    }
+}
+
 void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
                    uint64_t wall_s, const struct xs_model_ties *ties)
 {
@@ -270,6 +298,7 @@ void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
     XS_ASSERT(response->started);
     XS_ASSERT(!response->done);
     XS_ASSERT(xs_model_fits(model, body.len, more));
+    model_remember(model);
     if (!response->head_out) {
         model_head(model, body.len, more, wall_s, ties);
     }

@@ -77,13 +77,20 @@ struct xs_model {
     size_t part_cap;
     size_t part;      /* the first that is not matched */
     size_t at;        /* bytes of it that are */
-    bool lenient;     /* memory fails: an answer may end anywhere */
     bool close_said;  /* LIVES_ON said so: nothing may follow the body */
     bool maybe_lives; /* which LIVES_ON it can still be */
     bool maybe_close;
     uint64_t matched; /* bytes, ever */
 
     struct xs_model_response response;
+
+    /* As it was before the last body. */
+    struct {
+        size_t part_count;
+        size_t text_len;
+        struct xs_part last;
+        struct xs_model_response response;
+    } before;
 };
 
 /* Keeps the memory of a model that was used before. */
@@ -101,6 +108,9 @@ void xs_model_field(struct xs_model *model, const char *name,
                     const char *value);
 void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
                    uint64_t wall_s, const struct xs_model_ties *ties);
+/* The last call of xs_model_body did not succeed after all; nothing has been
+ * written since. */
+void xs_model_undo(struct xs_model *model);
 /* "100 Continue" goes out, or may. */
 void xs_model_continue(struct xs_model *model, bool must);
 

@@ -37,7 +37,7 @@ struct xs_response {
     bool chunked;
     uint64_t length;   /* Content-Length */
     uint64_t body_len; /* bytes that came */
-    uint64_t body_hash;
+    uint32_t body_hash;
 };
 
 struct xs_reader {
@@ -72,6 +72,6 @@ bool xs_reader_end(struct xs_reader *reader);
 
 /* Fold bytes, the first of which is number `at`, into a body's hash; begin
  * with 0. The cut makes no difference. */
-uint64_t xs_reader_hash(uint64_t hash, uint64_t at, struct xs_slice bytes);
+uint32_t xs_reader_hash(uint32_t hash, uint64_t at, struct xs_slice bytes);
 
 #endif

@@ -11,6 +11,10 @@
 /* How long a client waits for "100 Continue" before it sends all the same. */
 #define CLIENT_CONTINUE_NS XS_SECOND_NS
 
+/* A client that is slow at first loses its patience: after so many segments or
+ * reads of its usual size they grow, lest a run be nothing but that. */
+#define CLIENT_SLOW 16u
+
 /* How long it waits for the server in the second phase: longer than any
  * deadline of the server's. */
 #define CLIENT_PATIENCE_NS (1000 * XS_SECOND_NS)
@@ -175,6 +179,14 @@ static void client_end(struct xs_client *client)
 
 /* reading */
 
+/* `size`, or more when that has been done often. */
+static size_t client_grown(size_t size, unsigned times)
+{
+    unsigned doubled = times / CLIENT_SLOW;
+
+    return doubled < 20 ? size << doubled : CLIENT_READ << 4;
+}
+
 /* Read up to `max` bytes. */
 static void client_read(struct xs_client *client, size_t max)
 {
@@ -209,17 +221,26 @@ static void client_read(struct xs_client *client, size_t max)
     }
 }
 
+/* A slow read, and the pause behind it if there was anything. */
+static void client_read_slowly(struct xs_client *client)
+{
+    uint64_t before = client->received;
+
+    client_read(client, client_grown(client->script.read_max, client->reads));
+    if (client->received > before && !client->done) {
+        client->reads++;
+        xs_sim_timer_set(client->sim, &client->read_timer,
+                         xs_sim_now(client->sim) + client->script.read_ns);
+    }
+}
+
 static void client_reading(struct xs_client *client)
 {
     if (client->calm || client->script.reading == XS_CLIENT_READS_ALL) {
         client_read(client, SIZE_MAX);
     } else if (client->script.reading == XS_CLIENT_READS_SLOWLY &&
                client->read_timer.slot == 0) {
-        client_read(client, client->script.read_max);
-        if (!client->done) {
-            xs_sim_timer_set(client->sim, &client->read_timer,
-                             xs_sim_now(client->sim) + client->script.read_ns);
-        }
+        client_read_slowly(client);
     }
 }
 
@@ -272,33 +293,43 @@ static void client_await_continue(struct xs_client *client)
     }
 }
 
+/* How many bytes the next segment has. */
+static size_t client_segment(const struct xs_client *client)
+{
+    const struct xs_client_script *script = &client->script;
+    size_t limit = client_send_limit(client);
+    size_t len = limit > client->sent ? limit - client->sent : 0;
+
+    if (client->calm) {
+        return len;
+    }
+    if (script->segment_max > 0) {
+        size_t most = client_grown(script->segment_max, client->segments);
+
+        len = len < most ? len : most;
+    }
+    if (script->end >= XS_CLIENT_RESETS && !script->end_on_received &&
+        !client->broke_off && len > script->end_at - client->sent) {
+        len = script->end_at - client->sent;
+    }
+    return len;
+}
+
 static void client_sending(struct xs_client *client)
 {
-    unsigned continues = client->reader.continues;
-
     if (client->half_closed ||
         (client->broke_off && client->script.end == XS_CLIENT_STOPS)) {
         return;
     }
-    if (continues > 0) {
+    if (client->reader.continues > 0) {
         client->continued = true;
         client->reader.continues = 0;
         client->paused = client->paused && client->script.pace_ns > 0;
     }
     while (!client->paused) {
-        size_t limit = client_send_limit(client);
-        size_t len = limit > client->sent ? limit - client->sent : 0;
+        size_t len = client_segment(client);
         int64_t put;
 
-        if (client->script.segment_max > 0 && !client->calm &&
-            len > client->script.segment_max) {
-            len = client->script.segment_max;
-        }
-        if (client->script.end >= XS_CLIENT_RESETS && !client->calm &&
-            !client->script.end_on_received && !client->broke_off &&
-            len > client->script.end_at - client->sent) {
-            len = client->script.end_at - client->sent;
-        }
         if (len == 0) {
             break;
         }
@@ -308,6 +339,7 @@ static void client_sending(struct xs_client *client)
             break; /* full, or dead: reading will tell */
         }
         client->sent += (size_t)put;
+        client->segments++;
         client_ask(client);
         if (client_break_off(client)) {
             return;

@@ -72,11 +72,13 @@ struct xs_client {
     struct xs_reader reader;
     size_t sent;
     uint64_t received;
-    unsigned asked; /* requests of which the first byte was sent */
-    bool paused;    /* send_timer runs */
-    bool continued; /* do not wait for "100 Continue" any more */
-    bool calm;      /* second phase */
-    bool broke_off; /* it has ended before its time, by script */
+    unsigned asked;    /* requests of which the first byte was sent */
+    unsigned segments; /* sent so far */
+    unsigned reads;    /* with READS_SLOWLY */
+    bool paused;       /* send_timer runs */
+    bool continued;    /* do not wait for "100 Continue" any more */
+    bool calm;         /* second phase */
+    bool broke_off;    /* it has ended before its time, by script */
     bool half_closed;
     bool ended;      /* the server's stream has ended, in order */
     bool ended_well; /* and at the end of a response */

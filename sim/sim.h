@@ -71,8 +71,8 @@ struct xs_sim_stats {
 };
 
 /* `*out` is the caller's until `(*out)->ops->free`, which takes what is left
- * of connections, peers and the core's memory with it. `tape` is borrowed until then. `options`
- * may be NULL.
+ * of connections, peers and the core's memory with it. `tape` is borrowed
+ * until then. `options` may be NULL.
  *
  * Errors: XS_ENOMEM */
 XS_MUST_CHECK int xs_sim_new(struct xs_drive **out, struct xs_tape *tape,

@@ -70,12 +70,30 @@ static bool pipe_grow(struct sim_pipe *pipe, size_t need)
     return true;
 }
 
+/* One of the buffers was full. */
+static void pipe_tight(struct sim_pipe *pipe)
+{
+    pipe->tight++;
+    if (pipe->tight % SIM_TIGHT != 0) {
+        return;
+    }
+    if (pipe->send_max < SIM_BUFFER) {
+        pipe->send_max *= 2;
+    }
+    if (pipe->recv_max < SIM_BUFFER) {
+        pipe->recv_max *= 2;
+    }
+}
+
 size_t sim_pipe_put(struct sim_pipe *pipe, const uint8_t *data, size_t len)
 {
     size_t room = sim_pipe_room(pipe);
     size_t at, first;
 
-    len = len < room ? len : room;
+    if (len > room) {
+        pipe_tight(pipe);
+        len = room;
+    }
     if (len == 0 ||
         !pipe_grow(pipe, (size_t)(pipe->written - pipe->taken) + len)) {
         return 0;

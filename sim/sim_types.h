@@ -30,6 +30,8 @@
 #include "sim/sim_peer.h"
 
 #define SIM_BUFFER ((size_t)64 * 1024)
+/* A buffer that is full so often grows, as kernels tune theirs. */
+#define SIM_TIGHT 64u
 #define SIM_BACKLOG 4096u
 #define SIM_WATCHES_MAX 256u
 #define SIM_DEFERS_MAX 10000u
@@ -45,6 +47,7 @@ struct sim_pipe {
     uint64_t taken;          /* read */
     size_t send_max;         /* send buffer */
     size_t recv_max;         /* window */
+    unsigned tight;          /* how often either was full */
     bool fin;                /* the writer has ended the stream */
     bool fin_arrived;        /* and the reader may know */
     bool lost;               /* nothing arrives any more */

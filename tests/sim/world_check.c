@@ -169,7 +169,7 @@ static void on_ended(struct xs_sim_tap *tap)
     const struct xs_app_conn *conn = site->conn;
 
     site->end_ns = site_now(site);
-    if (!xs_model_is_complete(&conn->model) && !conn->model.lenient) {
+    if (!xs_model_is_complete(&conn->model)) {
         site_fault(site, XS_ORACLE_O7, "ended before all was written");
     }
 }
