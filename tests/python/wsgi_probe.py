@@ -64,7 +64,7 @@ class Probe:
         self._thread.start()
         assert self._ready.wait(PATIENCE)
         if self._failure is not None:
-            raise self._failure
+            self.stop()
         return self
 
     def __exit__(self, kind, *_):
