@@ -24,8 +24,8 @@ struct xs_fault {
  * PRI. */
 bool xs_fault_is_foreign(unsigned method);
 
-/* Why the request is refused; never XS_REFUSE_NOT. The same bytes give the
- * same answer however they were cut. */
+/* Why the request is refused; never XS_REFUSE_NOT. It depends on the bytes and
+ * not on how they were cut, but for what is wrong twice: too long and ill. */
 enum xs_refusal xs_fault_refusal(const struct xs_fault *fault);
 
 #endif

@@ -113,6 +113,13 @@ static int on_version(llhttp_t *ll, const char *at, size_t len)
     return why == XS_REFUSE_NOT ? CB_OK : parser_fail(parser, why);
 }
 
+/* The request line has ended without a version: HTTP/0.9. */
+static enum xs_refusal parser_no_version(const struct xs_parser *parser)
+{
+    return xs_fault_is_foreign(parser->ll.method) ? XS_REFUSE_METHOD
+                                                  : XS_REFUSE_SYNTAX;
+}
+
 static int on_header_field(llhttp_t *ll, const char *at, size_t len)
 {
     struct xs_parser *parser = parser_of(ll);
@@ -122,6 +129,9 @@ static int on_header_field(llhttp_t *ll, const char *at, size_t len)
 
     if (parser->state != XS_PARSER_HEAD) {
         return CB_OK; /* a trailer field: bounded by `extra`, and dropped */
+    }
+    if (!parser->has_version) {
+        return parser_fail(parser, parser_no_version(parser));
     }
     if (parser->in_name) {
         field = &head->fields[head->field_count - 1];
@@ -177,7 +187,7 @@ static int on_headers_complete(llhttp_t *ll)
 
     XS_ASSERT(parser->state == XS_PARSER_HEAD);
     if (!parser->has_version) {
-        return parser_fail(parser, XS_REFUSE_SYNTAX); /* HTTP/0.9 */
+        return parser_fail(parser, parser_no_version(parser));
     }
     why = xs_rules_apply(&parser->head, &seen, parser->limits);
     if (why != XS_REFUSE_NOT) {
@@ -396,7 +406,7 @@ static enum xs_parse parser_run(struct xs_parser *parser, uint8_t *data,
     }
     if (parser->state == XS_PARSER_HEAD) {
         return parser_is_http09(parser, end)
-                   ? parser_refuse(parser, XS_REFUSE_SYNTAX)
+                   ? parser_refuse(parser, parser_no_version(parser))
                    : XS_PARSE_MORE;
     }
     if (!parser_extra_is_legal(parser, end)) {

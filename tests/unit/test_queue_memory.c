@@ -1,4 +1,4 @@
-/* test_queue_memory.c - core/base/queue.c: what it keeps, and when there is none. */
+/* test_queue_memory.c - core/base/queue.c: what it keeps, and no memory. */
 
 #include "core/base/queue.h"
 
