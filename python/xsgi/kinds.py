@@ -189,4 +189,5 @@ def _scaled(value: Any, units: dict[str, Any]) -> float | None:
     if match is None or match[2].lower() not in units:
         return None
     number = float(match[1]) if "." in match[1] else int(match[1])
-    return number * units[match[2].lower()]
+    scaled: float = number * units[match[2].lower()]
+    return scaled

@@ -69,7 +69,7 @@ def user_traceback(error: BaseException) -> types.TracebackType | None:
 _OURS = (__file__, importlib.__file__)
 
 
-def _import(target: str, app_dir: str) -> Application:
+def _import(target: str, app_dir: str) -> Any:
     module_name, colon, path = target.partition(":")
     if not colon or not module_name or not path:
         raise AppError(
@@ -147,11 +147,12 @@ def _guess(wrong: str, known: Iterable[str]) -> str:
     known = list(known)
     close = difflib.get_close_matches(wrong, known, n=1)
     if not close:
-        close = [name for name in ("app", "application") if name in known][:1]
+        usual = ("app", "application")
+        close = [name for name in known if name in usual][:1]
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
-def _build(factory: Application, name: str) -> Application:
+def _build(factory: Application, name: str) -> Any:
     if inspect.iscoroutinefunction(factory):
         raise AppError(f"{name} is async: a factory must return at once.")
     try:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
-from xsgi import log, signals
+from xsgi import _xsgi, log, signals
 from xsgi.errors import ConfigError
 from xsgi.lifespan import Lifespan
 from xsgi.loop import Guest, Loop
 from xsgi.service import Service
 
 Stop = Callable[[], Awaitable[object]]
+
+#: Our loops whose backend has a server; a second one is a guest.
+_driving: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
 #: How often it is looked whether the last application task has ended.
 LOOK = 0.02
@@ -134,23 +139,37 @@ async def _serve_requests(
 ) -> None:
     """What happens between start-up and shutdown of the application."""
     loop = asyncio.get_running_loop()
-    guest = None if isinstance(loop, Loop) else Guest(loop)
-    backend = loop.backend if isinstance(loop, Loop) else guest.backend
-    server = service.open(backend, loop, state)
     stopped = asyncio.Event()
-    server.on_stopped = stopped.set
-    try:
-        service.listen(_name(loop))
+    with _backend(loop) as backend:
+        server = service.open(backend, loop, state)
+        server.on_stopped = stopped.set
         try:
-            await stop()
+            service.listen(_name(loop))
+            try:
+                await stop()
+            finally:
+                # Also when cancelled: and this may be cancelled again.
+                service.stop()
+                await _finish(service, stopped)
         finally:
-            # Also when cancelled: and this may be cancelled again.
-            service.stop()
-            await _finish(service, stopped)
+            server.close()
+
+
+@contextmanager
+def _backend(loop: asyncio.AbstractEventLoop) -> Iterator[_xsgi.Backend]:
+    """The loop's own backend, if it has one that is free, or a guest's."""
+    if isinstance(loop, Loop) and loop not in _driving:
+        _driving.add(loop)
+        try:
+            yield loop.backend
+        finally:
+            _driving.discard(loop)
+        return
+    guest = Guest(loop)
+    try:
+        yield guest.backend
     finally:
-        server.close()
-        if guest is not None:
-            guest.close()
+        guest.close()
 
 
 async def _finish(service: Service, stopped: asyncio.Event) -> None:

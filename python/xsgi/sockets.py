@@ -16,6 +16,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xsgi.config import Config
 from xsgi.errors import BindError, ConfigError
@@ -195,7 +196,7 @@ def _bind_tcp(address: Tcp, wanted: Sequence[Address]) -> list[Listener]:
     return listeners
 
 
-def _resolve(address: Tcp) -> list[tuple[int, tuple[str | int, ...]]]:
+def _resolve(address: Tcp) -> list[tuple[int, tuple[Any, ...]]]:
     try:
         found = socket.getaddrinfo(
             address.host or None,
@@ -210,12 +211,14 @@ def _resolve(address: Tcp) -> list[tuple[int, tuple[str | int, ...]]]:
             f"cannot listen at {address}: host {address.host!r} cannot be"
             f" resolved ({reason})."
         ) from None
-    pairs = [(entry[0], entry[4]) for entry in found]
-    return list(dict.fromkeys(pairs))
+    pairs: dict[tuple[int, tuple[Any, ...]], None] = {
+        (entry[0], entry[4]): None for entry in found
+    }
+    return list(pairs)
 
 
 def _bind_one(
-    family: int, sockaddr: tuple[str | int, ...], wanted: Sequence[Address]
+    family: int, sockaddr: tuple[Any, ...], wanted: Sequence[Address]
 ) -> Listener:
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -230,9 +233,7 @@ def _bind_one(
         raise
 
 
-def _takes_ipv4(
-    sockaddr: tuple[str | int, ...], wanted: Sequence[Address]
-) -> bool:
+def _takes_ipv4(sockaddr: tuple[Any, ...], wanted: Sequence[Address]) -> bool:
     """Whether an IPv6 socket takes IPv4 too, the same on every system.
 
     ``[::]`` does, unless an IPv4 address of the same port is to be bound.
