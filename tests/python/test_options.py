@@ -1,0 +1,214 @@
+"""Each option of the server does what its help text says."""
+
+import socket
+import time
+
+import pytest
+
+import raw
+
+BOTH = pytest.mark.parametrize("app", ["life_app:asgi", "life_app:wsgi"])
+
+#: A time limit that is over soon, and the wait that must not be reached.
+SHORT = ("250ms", 0.25)
+LONG = 5
+
+
+@pytest.fixture
+def dial(serve):
+    """Start a server with some options and connect to it."""
+    opened = []
+
+    def dial(app, *args, **options):
+        client = raw.Client(serve(app, *args).address, **options)
+        opened.append(client)
+        return client
+
+    yield dial
+    for client in opened:
+        client.close()
+
+
+def closes_after(client, seconds):
+    """The server closes, not before ``seconds`` from now and not long after."""
+    began = time.monotonic()
+    found = client.rest()
+    took = time.monotonic() - began
+    assert seconds * 0.8 < took < LONG
+    return found
+
+
+@BOTH
+def test_keep_alive_timeout_closes_an_idle_connection(dial, app):
+    client = dial(app, "--timeout-keep-alive", SHORT[0])
+    assert client.get("/").status == 200
+
+    assert closes_after(client, SHORT[1]) == b""
+
+
+@BOTH
+def test_keep_alive_timeout_leaves_a_connection_that_is_used(dial, app):
+    client = dial(app, "--keep-alive", "1s")
+
+    for _ in range(4):
+        assert client.get("/").status == 200
+        time.sleep(0.4)
+
+
+@BOTH
+@pytest.mark.parametrize("part", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nA: b"])
+def test_head_timeout_ends_half_a_request(dial, app, part):
+    client = dial(app, "--timeout-request-head", SHORT[0])
+    if part:
+        client.send(part)
+
+    answer = closes_after(client, SHORT[1])
+
+    assert answer == b"" if not part else answer.startswith(b"HTTP/1.1 408 ")
+
+
+@BOTH
+def test_body_timeout_ends_a_request_that_stalls(dial, app):
+    client = dial(app, "--timeout-request-body", SHORT[0])
+    client.send(
+        b"POST /body HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nab"
+    )
+
+    answer = closes_after(client, SHORT[1])
+
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 408 ")
+
+
+@pytest.mark.parametrize("app", ["starlette_app:app", "flask_app:app"])
+def test_write_timeout_ends_a_client_that_does_not_read(serve, app):
+    pytest.importorskip(app.partition("_")[0])
+    server = serve(app, "--timeout-write", SHORT[0])
+    with raw.Client(server.address, receive_buffer=4096) as client:
+        client.request("GET", "/endless")
+        line = server.wait_for_line("/endless", "stdout")
+
+    assert "[write timeout]" in line
+
+
+@BOTH
+def test_request_line_limit_is_414(dial, app):
+    client = dial(app, "--limit-request-line", "100")
+    line = "/" + "x" * (100 - len("GET / HTTP/1.1"))
+    assert client.get(line).status == 200
+
+    assert client.get(line + "x").status == 414
+
+
+@BOTH
+def test_field_limits_are_431(dial, app):
+    options = ("--limit-request-field-size", "64")
+    client = dial(app, *options)
+    assert client.get("/", "A: " + "x" * 50).status == 200
+    assert client.get("/", "A: " + "x" * 70).status == 431
+
+
+@BOTH
+def test_field_count_limit_is_431(dial, app):
+    client = dial(app, "--limit-request-fields", "3")
+    assert client.get("/", "A: 1", "B: 2").status == 200
+
+    assert client.get("/", "A: 1", "B: 2", "C: 3").status == 431
+
+
+@BOTH
+def test_body_limit_is_413(dial, app):
+    client = dial(app, "--limit-request-body", "1KiB")
+    client.request("POST", "/body", body=b"x" * 1024)
+    assert client.response().body == b"1024"
+
+    client.request("POST", "/body", body=b"x" * 1025)
+
+    assert client.response().status == 413
+
+
+def test_concurrency_limit_is_503(serve, tmp_path):
+    release = tmp_path / "release"
+    server = serve(
+        "life_app:asgi",
+        "--limit-concurrency",
+        "2",
+        env={"RELEASE": str(release)},
+    )
+    clients = [raw.Client(server.address) for _ in range(3)]
+    for client in clients[:2]:
+        client.request("GET", "/hold")
+    while server.stdout.count("held") < 2:
+        time.sleep(0.01)
+
+    refused = clients[2].get("/")
+    release.touch()
+
+    assert refused.status == 503
+    assert [each.response().status for each in clients[:2]] == [200, 200]
+    for client in clients:
+        client.close()
+
+
+@BOTH
+def test_connections_over_the_limit_wait(serve, app):
+    server = serve(app, "--limit-connections", "1")
+    with raw.Client(server.address) as first:
+        assert first.get("/").status == 200
+        with raw.Client(server.address, timeout=0.3) as second:
+            second.request("GET", "/")
+            with pytest.raises(socket.timeout):
+                second.response()
+            second.sock.settimeout(LONG)
+
+            first.close()
+
+            assert second.response().status == 200
+
+
+@pytest.mark.parametrize(
+    ("app", "seen"),
+    [
+        ("life_app:asgi", b"GET /api/echo /api"),
+        ("life_app:wsgi", b"GET /echo /api"),
+    ],
+)
+def test_root_path_is_where_the_application_is(dial, app, seen):
+    client = dial(app, "--root-path", "/api")
+
+    assert client.get("/api/echo").body == seen
+
+
+@BOTH
+def test_headers_of_the_server_can_be_left_out(serve, app):
+    for options, names in [
+        ((), {"date", "server"}),
+        (("--no-date-header",), {"server"}),
+        (("--no-server-header", "--no-date-header"), set()),
+    ]:
+        with raw.Client(serve(app, *options).address) as client:
+            sent = {name for name, _ in client.get("/").headers}
+        assert sent & {"date", "server"} == names
+
+
+def test_threads_serve_beside_a_request_that_blocks(serve, tmp_path):
+    release = tmp_path / "release"
+    server = serve(
+        "life_app:wsgi", "--threads", "2", env={"RELEASE": str(release)}
+    )
+    with raw.Client(server.address) as one, raw.Client(server.address) as two:
+        one.request("GET", "/stuck")
+        server.wait_for_line("held", "stdout")
+
+        assert two.get("/").status == 200
+
+        release.touch()
+        assert one.response().body == b"stuck"
+
+
+def test_environment_is_read(serve):
+    env = {"XSGI_SERVER_HEADER": "0", "XSGI_LIMIT_REQUEST_FIELDS": "2"}
+    server = serve("life_app:asgi", env=env)
+
+    with raw.Client(server.address) as client:
+        assert client.get("/").header("server") is None
+        assert client.get("/", "A: 1", "B: 2").status == 431
