@@ -158,7 +158,7 @@ class Config:
         "auto",
         kinds.choice("auto", "eager", "task"),
         RUNNING,
-        "How the task of an ASGI request starts.",
+        "Start an ASGI request at once (eager, Python 3.12) or by the loop.",
     )
     threads: int = _option(
         1,

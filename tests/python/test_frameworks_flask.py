@@ -11,6 +11,11 @@ class TestFlask(Contract):
     app = "flask_app:app"
 
 
+class TestFlaskOnThreads(Contract):
+    app = "flask_app:app"
+    options = ("--threads", "4")
+
+
 class TestFlaskValidated(Contract):
     app = "flask_app:validated"
     takes_chunked = False

@@ -1,5 +1,7 @@
 """Starlette applications, over real sockets."""
 
+from importlib.util import find_spec
+
 import pytest
 
 from framework_contract import Contract
@@ -9,3 +11,19 @@ pytest.importorskip("starlette")
 
 class TestStarlette(Contract):
     app = "starlette_app:app"
+
+
+class TestStarletteOnAsyncio(Contract):
+    app = "starlette_app:app"
+    options = ("--loop", "asyncio")
+
+
+@pytest.mark.skipif(find_spec("uvloop") is None, reason="needs uvloop")
+class TestStarletteOnUvloop(Contract):
+    app = "starlette_app:app"
+    options = ("--loop", "uvloop")
+
+
+class TestStarletteOnPlainTasks(Contract):
+    app = "starlette_app:app"
+    options = ("--task-mode", "task")
