@@ -111,12 +111,23 @@ static unsigned place_of(struct xs_slice name)
  * other bytes as well, but onto none of those: entries hold no others. */
 static bool is_entry_of(const struct wsgi_name *entry, struct xs_slice name)
 {
-    size_t i;
+    const uint64_t small = 0x2020202020202020u;
+    size_t i = 0;
 
     if (entry->len != name.len) {
         return false;
     }
-    for (i = 0; i < name.len; i++) {
+    for (; i + 8 <= name.len; i += 8) {
+        uint64_t theirs;
+        uint64_t ours;
+
+        memcpy(&theirs, name.data + i, 8);
+        memcpy(&ours, entry->name + i, 8);
+        if ((theirs | small) != ours) {
+            return false;
+        }
+    }
+    for (; i < name.len; i++) {
         if ((name.data[i] | 0x20) != entry->name[i]) {
             return false;
         }

@@ -446,7 +446,7 @@ static void request_dealloc(PyObject *self)
     XS_ASSERT(!request->is_running);
     XS_ASSERT(!request->is_turn_posted);
     wsgi_channel_free(request->channel);
-    if (spare->count < WSGI_SPARE_KEEP && !spare->closed) {
+    if (spare->count != WSGI_SPARE_KEEP && !spare->closed) {
         spare->objects[spare->count] = self;
         spare->count++;
     } else {
