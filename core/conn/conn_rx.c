@@ -288,16 +288,19 @@ static bool rx_advance_rest(struct xs_conn *conn)
     return false;
 }
 
-/* Whether IDLE or HEAD may look for a request now. */
+/* Whether IDLE or HEAD may look for a request now. When none can come any
+ * more, this is the end, however much is still to be written. */
 static bool rx_may_begin(struct xs_conn *conn)
 {
     const struct xs_server *server = conn->server;
+    bool dry = conn->rx.parsed == conn->rx.end;
 
-    if (conn->state == XS_CONN_IDLE && server->state != XS_SERVER_RUNNING) {
+    if ((conn->state == XS_CONN_IDLE && server->state != XS_SERVER_RUNNING) ||
+        (dry && conn->rx.eof)) {
         xs_conn_shut(conn, XS_CONN_END_CLOSE);
         return false;
     }
-    return conn->tx.queue.bytes < server->config.limits.tx_high;
+    return !dry && conn->tx.queue.bytes < server->config.limits.tx_high;
 }
 
 bool xs_rx_may_advance(const struct xs_conn *conn)
@@ -308,14 +311,6 @@ bool xs_rx_may_advance(const struct xs_conn *conn)
            conn->tx.queue.bytes < limits->tx_high;
 }
 
-/* Nothing more is here. A peer that has ended will send no request. */
-static void rx_advance_dry(struct xs_conn *conn)
-{
-    if (conn->rx.eof) {
-        xs_conn_shut(conn, XS_CONN_END_CLOSE);
-    }
-}
-
 bool xs_rx_advance(struct xs_conn *conn)
 {
     for (unsigned i = 0; i < XS_PIPELINE_TURN; i++) {
@@ -323,10 +318,6 @@ bool xs_rx_advance(struct xs_conn *conn)
             case XS_CONN_IDLE:
             case XS_CONN_HEAD:
                 if (conn->tx.broken || !rx_may_begin(conn)) {
-                    return false;
-                }
-                if (conn->rx.parsed == conn->rx.end) {
-                    rx_advance_dry(conn);
                     return false;
                 }
                 if (!rx_advance_head(conn) && conn->rx.parsed == conn->rx.end) {
