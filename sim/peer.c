@@ -25,7 +25,7 @@ static void client_step(struct xs_client *client);
 
 static uint64_t client_pause(struct xs_tape *tape, enum xs_label label)
 {
-    static const uint32_t pauses_ms[] = {1, 10, 100, 1000, 4000, 20000};
+    static const uint32_t pauses_ms[] = {1, 50, 700, 3000, 12000, 25000};
 
     return pauses_ms[xs_choose(tape, label, XS_COUNT_OF(pauses_ms))] * XS_MS_NS;
 }
@@ -33,16 +33,27 @@ static uint64_t client_pause(struct xs_tape *tape, enum xs_label label)
 static void client_draw_pace(struct xs_client_script *script,
                              struct xs_tape *tape)
 {
-    if (xs_choose(tape, XS_LABEL_PEER_SEGMENT, 2) == 1) {
-        script->segment_max =
-            1 + xs_plan_size(tape, XS_LABEL_PEER_SEGMENT, CLIENT_READ);
+    switch (xs_choose(tape, XS_LABEL_PEER_SEGMENT, 4)) {
+        case 2:
+            script->segment_max =
+                1 + xs_plan_size(tape, XS_LABEL_PEER_SEGMENT, CLIENT_READ);
+            break;
+        case 3:
+            script->straddle = 1 + xs_choose(tape, XS_LABEL_PEER_SEGMENT, 60);
+            break;
+        default:
+            break;
     }
-    if (xs_choose(tape, XS_LABEL_PEER_PACE, 4) == 3) {
+    if (xs_choose(tape, XS_LABEL_PEER_PACE, 8) >=
+        (script->straddle > 0 ? 3u : 6u)) {
         script->pace_ns = client_pause(tape, XS_LABEL_PEER_PACE);
     }
     if (xs_choose(tape, XS_LABEL_PEER_PIPELINE, 2) == 1) {
         script->pipeline =
             xs_choose(tape, XS_LABEL_PEER_PIPELINE, XS_PLANS_MAX);
+    }
+    if (script->straddle > 0) {
+        script->pipeline = XS_PLANS_MAX;
     }
     switch (xs_choose(tape, XS_LABEL_PEER_READ, 8)) {
         case 5:
@@ -293,6 +304,19 @@ static void client_await_continue(struct xs_client *client)
     }
 }
 
+/* The end of a segment that goes a little into the next request. */
+static size_t client_straddle(const struct xs_client *client)
+{
+    for (unsigned i = 1; i < client->plan_count; i++) {
+        size_t end = client->plans[i].begin + client->script.straddle;
+
+        if (end > client->sent) {
+            return end;
+        }
+    }
+    return client->stream.len;
+}
+
 /* How many bytes the next segment has. */
 static size_t client_segment(const struct xs_client *client)
 {
@@ -302,6 +326,11 @@ static size_t client_segment(const struct xs_client *client)
 
     if (client->calm) {
         return len;
+    }
+    if (script->straddle > 0) {
+        size_t most = client_straddle(client) - client->sent;
+
+        len = len < most ? len : most;
     }
     if (script->segment_max > 0) {
         size_t most = client_grown(script->segment_max, client->segments);

@@ -41,6 +41,7 @@ struct xs_client_script {
     uint64_t start_ns;
     unsigned pipeline;  /* requests sent ahead of their answers */
     size_t segment_max; /* 0: all that may be sent at once */
+    size_t straddle;    /* segments end so far inside the next request */
     uint64_t pace_ns;   /* between two segments */
     enum xs_client_reading reading;
     size_t read_max; /* with READS_SLOWLY: bytes, every … */

@@ -215,6 +215,7 @@ static void sim_init(struct xs_sim *sim, struct xs_tape *tape,
     sim->faults = options->faults;
     sim->trace = options->trace;
     sim->on_note = options->on_note;
+    sim->on_idle = options->on_idle;
     sim->user = options->user;
     sim->send_buffer =
         options->send_buffer > 0 ? options->send_buffer : SIM_BUFFER;

@@ -47,7 +47,10 @@ struct xs_sim_options {
     FILE *trace;             /* borrowed: every event as a line; NULL: none */
     /* Each `note` of the core's; may be NULL. */
     void (*on_note)(void *user, const char *what, uint64_t a, uint64_t b);
-    void *user; /* borrowed: for on_note */
+    /* Nothing is left to do at this moment; time is about to pass. May be
+     * NULL. It looks on, and calls nothing that changes anything. */
+    void (*on_idle)(void *user);
+    void *user; /* borrowed: for both */
 };
 
 /* What happened so far. */

@@ -198,7 +198,7 @@ int64_t sim_recv(struct xs_io_conn *base, uint8_t *data, size_t len)
         sim_progress(sim);
     }
     sim_event(sim, link->peer.id, "recv", len, (uint64_t)result);
-    if (result > 0 && link->tap != NULL && link->tap->received != NULL) {
+    if (result >= 0 && link->tap != NULL && link->tap->received != NULL) {
         link->tap->received(link->tap, (size_t)result);
     }
     sim_conn_update(conn);

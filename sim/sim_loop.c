@@ -273,6 +273,9 @@ static void loop_advance(struct xs_sim *sim, uint64_t until_ns)
     if (next <= sim->now_ns) {
         return; /* a timer was set for now */
     }
+    if (sim->on_idle != NULL) {
+        sim->on_idle(sim->user);
+    }
     if (sim->drive.block != NULL) {
         sim->drive.block(sim->drive.user);
     }

@@ -116,6 +116,13 @@ bool xs_sim_peer_closed(const struct xs_sim_peer *peer)
     return peer_link(peer)->server.closed;
 }
 
+unsigned xs_sim_peer_wanted(const struct xs_sim_peer *peer)
+{
+    const struct sim_conn *conn = peer_link(peer)->conn;
+
+    return conn != NULL ? conn->want : 0;
+}
+
 void xs_sim_peer_shutdown(struct xs_sim_peer *peer)
 {
     sim_event(peer->sim, peer->id, "peer.shutdown", 0, 0);

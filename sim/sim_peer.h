@@ -70,6 +70,8 @@ bool xs_sim_peer_dead(const struct xs_sim_peer *peer);
 /* The server has accepted it; has closed it. */
 bool xs_sim_peer_accepted(const struct xs_sim_peer *peer);
 bool xs_sim_peer_closed(const struct xs_sim_peer *peer);
+/* What the server wants to be told: a set of xs_io_event. */
+unsigned xs_sim_peer_wanted(const struct xs_sim_peer *peer);
 
 /* End our side; reading goes on. */
 void xs_sim_peer_shutdown(struct xs_sim_peer *peer);
@@ -87,7 +89,7 @@ void xs_sim_peer_vanish(struct xs_sim_peer *peer);
 struct xs_sim_tap {
     /* `accept` has given it to the server. */
     void (*accepted)(struct xs_sim_tap *tap);
-    /* `recv` has given so many bytes. */
+    /* `recv` has given so many bytes; 0: the end of the stream. */
     void (*received)(struct xs_sim_tap *tap, size_t len);
     /* `writev` has taken these bytes. */
     void (*wrote)(struct xs_sim_tap *tap, const uint8_t *data, size_t len);

@@ -118,7 +118,8 @@ struct xs_sim {
     uint64_t wall_ns; /* time of day when `now` was 0 */
     FILE *trace;      /* borrowed; may be NULL */
     void (*on_note)(void *user, const char *what, uint64_t a, uint64_t b);
-    void *user; /* borrowed: for on_note */
+    void (*on_idle)(void *user);
+    void *user; /* borrowed: for both */
 
     struct xs_faults faults; /* all off after xs_sim_calm */
     struct xs_sim_stats stats;

@@ -53,7 +53,7 @@ static void world_draw_limits(struct world *world)
 
 static void world_draw(struct world *world)
 {
-    static const uint64_t calms_s[] = {3, 3, 10, 100, 300, 30};
+    static const uint64_t calms_s[] = {100, 3, 10, 30, 100, 300};
     struct xs_tape *tape = world->tape;
     uint64_t now = xs_sim_now(world->sim);
 
@@ -85,6 +85,7 @@ static void world_open_sim(struct world *world,
     struct xs_sim_options sim = {
         .trace = options->trace,
         .on_note = world_on_note,
+        .on_idle = world_on_idle,
         .user = world,
     };
     int err;
@@ -113,6 +114,7 @@ static void world_on_open(struct xs_client *client)
     struct world_site *site = &world->sites[client - world->clients];
 
     site->number = client->peer->id;
+    site->peer = client->peer;
     xs_sim_peer_tap(client->peer, &site->tap);
 }
 
@@ -236,7 +238,8 @@ static bool world_step(struct world *world)
         world_calm(world);
         return true;
     }
-    if (!world->stopped && (now >= world->stop_ns || (world->calm && done))) {
+    if (!world->stopped && (now >= world->stop_ns ||
+                            (done && world->server.stats.connections == 0))) {
         world_stop(world);
         return true;
     }

@@ -28,16 +28,20 @@
 struct world_site {
     struct xs_sim_tap tap;    /* must be first */
     struct world *world;      /* borrowed */
+    struct xs_sim_peer *peer; /* borrowed until the server has closed */
     struct xs_client *client; /* borrowed */
     struct xs_app_conn *conn; /* borrowed */
     uint64_t number;          /* of the connection, as in the trace */
     bool accepted;
-    bool closed;        /* the server has closed it */
-    bool expired;       /* a deadline of the server's has passed */
-    bool refused;       /* the server has refused a request */
-    bool dead;          /* it was reset before the server closed */
-    uint64_t conn_id;   /* the server's number; 0 until accepted */
-    uint64_t accept_ns; /* when these last happened */
+    bool ended;          /* its stream has ended, as far as the server goes */
+    bool eof;            /* the server has read the client's end */
+    uint64_t recv_total; /* bytes that the server has read */
+    bool closed;         /* the server has closed it */
+    bool expired;        /* a deadline of the server's has passed */
+    bool refused;        /* the server has refused a request */
+    bool dead;           /* it was reset before the server closed */
+    uint64_t conn_id;    /* the server's number; 0 until accepted */
+    uint64_t accept_ns;  /* when these last happened */
     uint64_t recv_ns;
     uint64_t write_ns;
     uint64_t end_ns;
@@ -100,6 +104,8 @@ void world_tap(struct world_site *site);
 void world_on_note(void *user, const char *what, uint64_t a, uint64_t b);
 void world_on_refused(void *user, const struct xs_io_addr *peer,
                       enum xs_refusal why);
+/* Time is about to pass. */
+void world_on_idle(void *user);
 /* After every step. */
 void world_check_step(struct world *world);
 /* All clients are done and the server has stopped. */

@@ -151,8 +151,11 @@ static void on_accepted(struct xs_sim_tap *tap)
 
 static void on_received(struct xs_sim_tap *tap, size_t len)
 {
-    (void)len;
-    site_of(tap)->recv_ns = site_now(site_of(tap));
+    struct world_site *site = site_of(tap);
+
+    site->recv_ns = site_now(site);
+    site->recv_total += len;
+    site->eof = site->eof || len == 0;
 }
 
 static void on_wrote(struct xs_sim_tap *tap, const uint8_t *data, size_t len)
@@ -168,6 +171,7 @@ static void on_ended(struct xs_sim_tap *tap)
     struct world_site *site = site_of(tap);
     const struct xs_app_conn *conn = site->conn;
 
+    site->ended = true;
     site->end_ns = site_now(site);
     if (!xs_model_is_complete(&conn->model)) {
         site_fault(site, XS_ORACLE_O7, "ended before all was written");
@@ -179,7 +183,7 @@ static bool site_may_reset(const struct world_site *site)
 {
     const struct world *world = site->world;
 
-    return site->expired || site->conn->spoilt || site->end_ns > 0 ||
+    return site->expired || site->conn->spoilt || site->ended ||
            world->memory_fails ||
            (world->stopped &&
             site_now(site) >= world->stop_ns + world->grace_ns);
@@ -266,6 +270,77 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
         xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
         xs_model_refuse(&conn->model, xs_refusal_status(why),
                         xs_slice_str(xs_refusal_text(why)), wall, &ties);
+    }
+}
+
+/* before time passes: O8, O9, O11 */
+
+/* The body of a request that the application waits for. */
+static void site_check_waiting(struct world_site *site,
+                               const struct xs_app_call *call)
+{
+    const struct xs_plan *plan = call->plan;
+
+    if (site->recv_total >= plan->end ||
+        (!plan->chunked && site->recv_total > plan->head_end + call->got)) {
+        site_fault(site, XS_ORACLE_O11, "on_body does not come");
+    }
+    if (site->eof && site->recv_total < plan->end) {
+        site_fault(site, XS_ORACLE_O11, "the client's end is not noticed");
+    }
+}
+
+/* No request is at the application, and all is written. */
+static void site_check_resting(struct world_site *site)
+{
+    const struct xs_app_conn *conn = site->conn;
+    size_t handled = 0;
+
+    if (conn->count > 0) {
+        handled = conn->calls[conn->count - 1].plan->end;
+    }
+    if (conn->model.close_said) {
+        site_fault(site, XS_ORACLE_O8, "it said that it closes, and does not");
+    }
+    if (site->world->stopped && site->recv_total == handled) {
+        site_fault(site, XS_ORACLE_O8, "an idle connection outlives the stop");
+    }
+    if (site->eof && site->recv_total == handled) {
+        site_fault(site, XS_ORACLE_O8, "nobody is there, and it is open still");
+    }
+}
+
+/* Nothing more is done at this moment: what can be done has been done. */
+static void site_check_idle(struct world_site *site)
+{
+    const struct xs_app_conn *conn = site->conn;
+    const struct xs_app_call *call = NULL;
+
+    if (!site->accepted || site->closed) {
+        return;
+    }
+    if (conn->count > 0) {
+        call = &conn->calls[conn->count - 1];
+    }
+    if (!xs_model_is_complete(&conn->model)) {
+        if ((xs_sim_peer_wanted(site->peer) & XS_IO_WRITE) == 0) {
+            site_fault(site, XS_ORACLE_O9, "bytes are held back");
+        }
+    } else if (call != NULL && call->phase != XS_APP_OVER) {
+        if (call->wait_body) {
+            site_check_waiting(site, call);
+        }
+    } else if (!site->ended && !conn->spoilt) {
+        site_check_resting(site);
+    }
+}
+
+void world_on_idle(void *user)
+{
+    struct world *world = user;
+
+    for (unsigned i = 0; i < world->client_count; i++) {
+        site_check_idle(&world->sites[i]);
     }
 }
 
