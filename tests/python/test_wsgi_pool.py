@@ -1,14 +1,14 @@
 """WSGI applications on a pool of threads, and their end."""
 
+import itertools
 import socket
 import threading
 import time
 
 import pytest
-from serving import PATIENCE
-from wsgi_probe import THREADS, Probe
 
-PLAIN = [("Content-Type", "text/plain")]
+from serving import PATIENCE
+from wsgi_probe import PLAIN, THREADS, Probe
 
 
 def test_one_thread_is_the_loops_own():
@@ -263,15 +263,18 @@ def test_stop_wakes_workers_that_wait_for_their_clients():
         finally:
             ended.release()
 
-    with Probe(app, threads=2) as probe:
-        with probe.connect() as sender, probe.connect() as reader:
-            sender.request("POST", "/", "Content-Length: 10")
-            reader.request("GET", "/")
-            assert begun.acquire(timeout=PATIENCE)
-            assert begun.acquire(timeout=PATIENCE)
-            probe.stop(grace=0.1)
-            assert ended.acquire(timeout=PATIENCE)
-            assert ended.acquire(timeout=PATIENCE)
+    with (
+        Probe(app, threads=2) as probe,
+        probe.connect() as sender,
+        probe.connect() as reader,
+    ):
+        sender.request("POST", "/", "Content-Length: 10")
+        reader.request("GET", "/")
+        assert begun.acquire(timeout=PATIENCE)
+        assert begun.acquire(timeout=PATIENCE)
+        probe.stop(grace=0.1)
+        assert ended.acquire(timeout=PATIENCE)
+        assert ended.acquire(timeout=PATIENCE)
 
 
 def test_background_thread_ticks_while_the_pool_is_loaded():
@@ -296,7 +299,7 @@ def test_background_thread_ticks_while_the_pool_is_loaded():
         thread.join()
 
     assert len(ticks) > 10
-    gaps = [b - a for a, b in zip(ticks, ticks[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(ticks)]
     assert max(gaps) < 0.25
 
 

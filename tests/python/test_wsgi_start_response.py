@@ -4,10 +4,9 @@ import sys
 import threading
 
 import pytest
-from serving import PATIENCE
-from wsgi_probe import THREADS, Probe
 
-PLAIN = [("Content-Type", "text/plain")]
+from serving import PATIENCE
+from wsgi_probe import PLAIN, THREADS, Probe
 
 
 def raised_by(call, threads):
@@ -311,11 +310,13 @@ def test_much_written_to_a_client_that_waits_arrives_in_order(threads):
             write(b"%8d" % i + block)
         return [b"end"]
 
-    with Probe(app, threads) as probe:
-        with probe.connect(receive_buffer=4096) as client:
-            client.request("GET", "/")
-            threading.Event().wait(0.1)
-            response = client.response()
+    with (
+        Probe(app, threads) as probe,
+        probe.connect(receive_buffer=4096) as client,
+    ):
+        client.request("GET", "/")
+        threading.Event().wait(0.1)
+        response = client.response()
 
     expected = b"".join(b"%8d" % i + block for i in range(count)) + b"end"
     assert response.body == expected

@@ -16,6 +16,8 @@ from xsgi import _xsgi
 #: One thread is the loop's own, more are a pool's: every test runs on both.
 THREADS = (1, 4)
 
+PLAIN = [("Content-Type", "text/plain")]
+
 
 class Probe:
     """A running server of ``app``. Use it as a context manager."""
@@ -123,3 +125,33 @@ def seen_environ(*fields, line="GET / HTTP/1.1", threads=1, **options):
         assert client.head().status == 200
     (environ,) = seen
     return environ
+
+
+def answering(make, status="200 OK", headers=PLAIN):
+    """An application that returns make()."""
+
+    def app(environ, start_response):
+        start_response(status, list(headers))
+        return make()
+
+    return app
+
+
+class Blocks:
+    """An iterable with close(), which counts."""
+
+    def __init__(self, blocks, raising=None):
+        self.blocks = blocks
+        self.closed = 0
+        self.taken = 0
+        self.raising = raising
+
+    def __iter__(self):
+        for block in self.blocks:
+            self.taken += 1
+            yield block
+
+    def close(self):
+        self.closed += 1
+        if self.raising is not None:
+            raise self.raising
