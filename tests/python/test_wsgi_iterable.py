@@ -119,10 +119,9 @@ def test_http_1_0_gets_no_chunks(threads):
     "make", [lambda: [b"abc", b"d"], lambda: iter([b"abcd"])]
 )
 def test_head_gets_no_body_and_the_next_response_is_whole(threads, kind):
-    with (
-        Probe(answering(lambda: kind([b"abc", b"d"])), threads) as probe,
-        probe.connect() as client,
-    ):
+    app = answering(lambda: kind([b"abc", b"d"]))
+
+    with Probe(app, threads) as probe, probe.connect() as client:
         client.request("HEAD", "/")
         client.request("GET", "/")
 
