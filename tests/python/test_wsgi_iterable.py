@@ -115,9 +115,7 @@ def test_http_1_0_gets_no_chunks(threads):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize(
-    "make", [lambda: [b"abc", b"d"], lambda: iter([b"abcd"])]
-)
+@pytest.mark.parametrize("kind", [list, iter])
 def test_head_gets_no_body_and_the_next_response_is_whole(threads, kind):
     app = answering(lambda: kind([b"abc", b"d"]))
 
