@@ -59,6 +59,7 @@ struct xs_sim_stats {
     uint64_t recv_bytes;  /* bytes they gave */
     uint64_t writevs;     /* calls */
     uint64_t write_bytes; /* bytes they took */
+    uint64_t wants;       /* calls of want that changed something */
     uint64_t callbacks;   /* into the core */
     uint64_t idle_calls;  /* callbacks in a row at this instant after which the
                             * core had done nothing that helps */

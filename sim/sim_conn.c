@@ -146,6 +146,7 @@ void sim_want(struct xs_io_conn *base, unsigned events)
     }
     sim_event(sim, conn->link->peer.id, "want", events, conn->want);
     conn->want = events;
+    sim->stats.wants++;
     sim_progress(sim);
     sim_conn_update(conn);
     sim_kick(sim);

@@ -1,17 +1,58 @@
-/* mutants.h - which of the bugs that mutants.py plants is alive. */
+/* mutants.h - bugs that real servers have had, one of which may be alive.
+ *
+ * mutants.py plants them in a copy of the core. */
 
 #ifndef XS_TESTS_SIM_MUTANTS_H
 #define XS_TESTS_SIM_MUTANTS_H
 
-#include "mutants.inc"
+#include <stdbool.h>
+
+#define XS_MUTANTS(X)                                                      \
+    X(LOST_FLUSH, "what the application has said waits for its next word") \
+    X(HEAD_TWICE, "the head is sent again with the second piece")          \
+    X(LEAKED_TIMER, "the write deadline goes on when all is written")      \
+    X(LEAKED_TIMER_ON_CLOSE, "a deadline outlives its connection")         \
+    X(SHORT_WRITE, "a short write counts as a whole one")                  \
+    X(NO_TERMINATOR, "the last chunk is missing when it comes alone")      \
+    X(EMPTY_CHUNK, "an empty piece ends the response")                     \
+    X(DRAIN_EDGE, "a drain comes below the low mark and not at it")        \
+    X(DRAIN_TWICE, "a drain is given again")                               \
+    X(KEEPS_ALIVE, "the connection lives on behind Connection: close")     \
+    X(PIPELINE_STALL, "a pipelined request waits for more bytes")          \
+    X(HEAD_DEADLINE, "a head inherits the deadline of the one before")     \
+    X(CLOSE_UNSENT, "a connection is closed over what it has to send")     \
+    X(NO_LINGER, "unread input at close takes the response with it")       \
+    X(ERROR_IN_BODY, "a failure behind the head puts a 500 into the body") \
+    X(NO_CONTINUE, "nobody says 100 Continue")                             \
+    X(NO_BODY_DEADLINE, "a client may stop inside a body for ever")        \
+    X(NO_WRITE_DEADLINE, "a client may stop reading for ever")             \
+    X(HASTY_WRITE_DEADLINE,                                                \
+      "the write deadline does not see that the client reads")             \
+    X(BUSY_WRITE, "a full socket is tried again at once")                  \
+    X(HEAD_WITH_BODY, "the answer to a HEAD has a body")                   \
+    X(NO_RELEASE, "what was lent is not given back when it was copied")    \
+    X(LEAKED_BLOCK, "a block is lost when the connection lingers")         \
+    X(ANY_LENGTH, "a body need not fit its Content-Length")                \
+    X(SILENT_ABORT, "the application is not told of a reset")              \
+    X(EOF_IGNORED, "a client that ends inside its request is waited for")  \
+    X(BODY_ONCE, "on_body comes only for the first bytes")                 \
+    X(ACCEPT_STALL,                                                        \
+      "nobody is accepted any more once descriptors have run out")         \
+    X(STOP_HANGS, "a server that stops waits for idle connections")        \
+    X(EOF_BEHIND_OUTPUT, "a client that ends while it reads is forgotten")
 
 enum xs_mutant {
     XS_MUTANT_NONE,
-#define X(name, what, planted) XS_MUTANT_##name,
+#define X(name, what) XS_MUTANT_##name,
     XS_MUTANTS(X)
 #undef X
+        XS_MUTANT_COUNT
 };
 
+/* The one that is alive. */
 extern enum xs_mutant xs_mutant;
+
+/* Whether mutants.py found the place for it. */
+extern const bool xs_mutants_planted[XS_MUTANT_COUNT];
 
 #endif

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
 """Plants known bugs in a copy of the core, for tests/sim/test_sim_mutants.c.
 
-    mutants.py SOURCE OUT     write OUT/core/... and OUT/mutants.inc
+    mutants.py SOURCE OUT     write OUT/core/... and OUT/mutants_planted.c
 
-Each mutant is a bug that real servers have had. All of them are in the copy at
-once, each behind `xs_mutant == XS_MUTANT_NAME`. The core itself knows nothing
-of this. A mutant whose text the core no longer has is left out here with a
-warning, and missed by the test: let it follow the change.
+mutants.h says what each is. All of them are in the copy at once, each behind
+`xs_mutant == XS_MUTANT_NAME`; the core itself knows nothing of this. A mutant
+whose text the core no longer has is left out here with a warning, and missed
+by the test: let it follow the change.
 """
 
 import pathlib
 import re
 import sys
 
-# Name, what it is, file, old text, new text. `ON` stands for the condition.
+# Name, file, old text, new text. `ON` stands for the condition.
 MUTANTS = [
     (
         "LOST_FLUSH",
-        "what the application has said waits for its next word",
         "core/conn/conn_tx.c",
         "    xs_conn_dirty(conn);\n}\n\nbool xs_tx_drain",
         "    if (!ON) {\n        xs_conn_dirty(conn);\n    }\n}\n\n"
@@ -25,7 +24,6 @@ MUTANTS = [
     ),
     (
         "HEAD_TWICE",
-        "the head is sent again with the second piece",
         "core/http1/writer.c",
         "        .with_head = writer->state == XS_WRITER_HEAD,\n",
         "        .with_head = writer->state == XS_WRITER_HEAD ||\n"
@@ -33,14 +31,12 @@ MUTANTS = [
     ),
     (
         "LEAKED_TIMER",
-        "the write deadline goes on when all is written",
         "core/conn/conn_tx.c",
         "        if (xs_deadline_armed(&conn->tx.deadline)) {",
         "        if (!ON && xs_deadline_armed(&conn->tx.deadline)) {",
     ),
     (
         "LEAKED_TIMER_ON_CLOSE",
-        "a deadline outlives its connection",
         "core/conn/conn.c",
         "    xs_deadline_disarm(&conn->rx.deadline);\n"
         "    xs_deadline_disarm(&conn->tx.deadline);\n",
@@ -49,35 +45,30 @@ MUTANTS = [
     ),
     (
         "SHORT_WRITE",
-        "a short write counts as a whole one",
         "core/conn/conn_tx.c",
         "    xs_queue_consume(queue, (size_t)took);",
         "    xs_queue_consume(queue, ON ? offered : (size_t)took);",
     ),
     (
         "NO_TERMINATOR",
-        "the last chunk is missing when it comes alone",
         "core/http1/writer.c",
         "        .terminator = chunked && !more,",
         "        .terminator = chunked && !more && !(ON && !with_data),",
     ),
     (
         "EMPTY_CHUNK",
-        "an empty piece ends the response",
         "core/http1/writer.c",
         "        .chunk = chunked && with_data,",
         "        .chunk = chunked && (with_data || ON),",
     ),
     (
         "DRAIN_EDGE",
-        "a drain comes below the low mark and not at it",
         "core/conn/conn_tx.c",
         "conn->tx.queue.bytes > limits->tx_low) {",
         "conn->tx.queue.bytes + ON > limits->tx_low) {",
     ),
     (
         "DRAIN_TWICE",
-        "a drain is given again",
         "core/conn/conn_tx.c",
         "    conn->tx.full = false;\n    if (conn->state != XS_CONN_ACTIVE) {",
         "    conn->tx.full = ON && conn->tx.turn_bytes > 5000;\n"
@@ -85,14 +76,12 @@ MUTANTS = [
     ),
     (
         "KEEPS_ALIVE",
-        "the connection lives on behind Connection: close",
         "core/conn/response.c",
         "    if (!keep) {",
         "    if (!keep && !(ON && !rest)) {",
     ),
     (
         "PIPELINE_STALL",
-        "a pipelined request waits for more bytes",
         "core/conn/conn_rx.c",
         "    return conn->state == XS_CONN_IDLE && "
         "conn->rx.parsed < conn->rx.end &&",
@@ -101,28 +90,24 @@ MUTANTS = [
     ),
     (
         "HEAD_DEADLINE",
-        "a head inherits the deadline of the one before",
         "core/conn/conn.c",
         "    if (next == XS_CONN_ACTIVE) {",
         "    if (next == XS_CONN_ACTIVE && !ON) {",
     ),
     (
         "CLOSE_UNSENT",
-        "a connection is closed over what it has to send",
         "core/conn/conn.c",
         "        (conn->tx.broken || conn->tx.queue.bytes == 0)) {",
         "        (conn->tx.broken || conn->tx.queue.bytes == 0 || ON)) {",
     ),
     (
         "NO_LINGER",
-        "unread input at close takes the response with it",
         "core/conn/response.c",
         "                conn->req.head.keep_alive;",
         "                (conn->req.head.keep_alive && !ON);",
     ),
     (
         "ERROR_IN_BODY",
-        "a failure behind the head puts a 500 into the body",
         "core/conn/response.c",
         "    if (writer->state == XS_WRITER_BODY) {\n"
         "        response_fail_late(conn);",
@@ -133,14 +118,12 @@ MUTANTS = [
     ),
     (
         "NO_CONTINUE",
-        "nobody says 100 Continue",
         "core/conn/request.c",
         "    if (!conn->req.continue_owed ||",
         "    if (ON || !conn->req.continue_owed ||",
     ),
     (
         "NO_BODY_DEADLINE",
-        "a client may stop inside a body for ever",
         "core/conn/conn.c",
         "            return conn->req.wait_body ? XS_DEADLINE_BODY : NO_TIMER;",
         "            return conn->req.wait_body && !ON ? XS_DEADLINE_BODY\n"
@@ -148,14 +131,12 @@ MUTANTS = [
     ),
     (
         "NO_WRITE_DEADLINE",
-        "a client may stop reading for ever",
         "core/conn/conn_tx.c",
         "    if (progress || !xs_deadline_armed(&conn->tx.deadline)) {",
         "    if (!ON && (progress || !xs_deadline_armed(&conn->tx.deadline))) {",
     ),
     (
         "HASTY_WRITE_DEADLINE",
-        "the write deadline does not see that the client reads",
         "core/conn/conn_tx.c",
         "        tx_settle_timer(conn, xs_queue_ready(&conn->tx.queue) < before);",
         "        tx_settle_timer(\n"
@@ -163,14 +144,12 @@ MUTANTS = [
     ),
     (
         "BUSY_WRITE",
-        "a full socket is tried again at once",
         "core/conn/conn_tx.c",
         "    if (took == XS_EAGAIN) {\n        conn->tx.blocked = true;",
         "    if (took == XS_EAGAIN) {\n        conn->tx.blocked = !ON;",
     ),
     (
         "HEAD_WITH_BODY",
-        "the answer to a HEAD has a body",
         "core/http1/writer.c",
         "    if (writer->bodiless || writer->is_head) {\n"
         "        return XS_FRAMING_NONE;",
@@ -179,14 +158,12 @@ MUTANTS = [
     ),
     (
         "NO_RELEASE",
-        "what was lent is not given back when it was copied",
         "core/http1/writer.c",
         "    if (lent->release != NULL && !plan.lend) {",
         "    if (lent->release != NULL && !plan.lend && !ON) {",
     ),
     (
         "LEAKED_BLOCK",
-        "a block is lost when the connection lingers",
         "core/conn/conn_rx.c",
         "        xs_pool_give(&conn->server->block_pool, conn->rx.block);\n"
         "        conn->rx.block = NULL;\n    }\n    conn->rx.head_at = 0;",
@@ -197,7 +174,6 @@ MUTANTS = [
     ),
     (
         "ANY_LENGTH",
-        "a body need not fit its Content-Length",
         "core/http1/writer.c",
         "    if (!writer->has_length || writer->is_head || writer->bodiless) {",
         "    if (!writer->has_length || writer->is_head || writer->bodiless ||\n"
@@ -205,14 +181,12 @@ MUTANTS = [
     ),
     (
         "SILENT_ABORT",
-        "the application is not told of a reset",
         "core/conn/conn.c",
         "    req->gateway->ops->on_abort(req, why);",
         "    if (!ON) {\n        req->gateway->ops->on_abort(req, why);\n    }",
     ),
     (
         "EOF_IGNORED",
-        "a client that ends inside its request is waited for",
         "core/conn/conn_rx.c",
         "    if (conn->rx.message && conn->rx.eof) {\n        xs_conn_abort",
         "    if (conn->rx.message && conn->rx.eof && !ON) {\n"
@@ -220,7 +194,6 @@ MUTANTS = [
     ),
     (
         "BODY_ONCE",
-        "on_body comes only for the first bytes",
         "core/conn/request.c",
         "    if (conn->req.wait_body &&\n",
         "    if (conn->req.wait_body &&\n"
@@ -229,7 +202,6 @@ MUTANTS = [
     ),
     (
         "ACCEPT_STALL",
-        "nobody is accepted any more once descriptors have run out",
         "core/conn/server.c",
         "        if (server->state == XS_SERVER_RUNNING) {\n"
         "            server_accept_want(server, true);",
@@ -238,7 +210,6 @@ MUTANTS = [
     ),
     (
         "STOP_HANGS",
-        "a server that stops waits for idle connections",
         "core/conn/conn_rx.c",
         "    if ((conn->state == XS_CONN_IDLE && "
         "server->state != XS_SERVER_RUNNING) ||",
@@ -247,7 +218,6 @@ MUTANTS = [
     ),
     (
         "EOF_BEHIND_OUTPUT",
-        "a client that ends while it reads is forgotten",
         "core/conn/conn_rx.c",
         "        (dry && conn->rx.eof)) {",
         "        (dry && conn->rx.eof &&\n"
@@ -260,30 +230,31 @@ MUTANTS = [
 def plant(source, out):
     texts = {}
     planted = []
-    for name, what, file, old, new in MUTANTS:
+    for name, file, old, new in MUTANTS:
         text = texts.get(file)
         if text is None:
             text = (source / file).read_text()
-        if text.count(old) != 1:
+        if text.count(old) == 1:
+            condition = f"(xs_mutant == XS_MUTANT_{name})"
+            text = text.replace(old, re.sub(r"\bON\b", condition, new))
+            planted.append(name)
+        else:
             print(
                 f"mutants.py: {name} is not planted: {file} has its text"
                 f" {text.count(old)} times",
                 file=sys.stderr,
             )
-            new = None
-        planted.append((name, what, new is not None))
-        if new is not None:
-            condition = f"(xs_mutant == XS_MUTANT_{name})"
-            text = text.replace(old, re.sub(r"\bON\b", condition, new))
         texts[file] = text
     for file, text in texts.items():
         path = out / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#include "mutants.h"\n{text}')
-    rows = "".join(
-        f'    X({name}, "{what}", {int(there)}) \\\n' for name, what, there in planted
+        path.write_text(f'#include "tests/sim/mutants.h"\n{text}')
+    rows = "".join(f"    [XS_MUTANT_{name}] = true,\n" for name in planted)
+    (out / "mutants_planted.c").write_text(
+        '#include "tests/sim/mutants.h"\n'
+        "const bool xs_mutants_planted[XS_MUTANT_COUNT] = {\n"
+        f"    [XS_MUTANT_NONE] = true,\n{rows}}};\n"
     )
-    (out / "mutants.inc").write_text(f"#define XS_MUTANTS(X) \\\n{rows}\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mutants.h"
+#include "tests/sim/mutants.h"
 #include "tests/sim/world.h"
 
 #define SEEDS_USUAL 10000u
@@ -27,10 +27,9 @@ enum xs_mutant xs_mutant = XS_MUTANT_NONE;
 static const struct {
     const char *name;
     const char *what;
-    bool planted;
-} mutants[] = {{"NONE", "the core as it is", true},
-#define X(name, what, planted) {#name, what, planted},
-               XS_MUTANTS(X)
+} mutants[XS_MUTANT_COUNT] = {{"NONE", "the core as it is"},
+#define X(name, what) {#name, what},
+                              XS_MUTANTS(X)
 #undef X
 };
 
@@ -105,7 +104,7 @@ static bool check(unsigned number, uint64_t seeds)
     int status = 0;
     bool found;
 
-    if (!mutants[number].planted) {
+    if (!xs_mutants_planted[number]) {
         (void)printf(
             "MISSED %-22s %s | not planted: mutants.py has to follow "
             "the core\n",
