@@ -175,10 +175,10 @@ static void loop_poll(struct xs_uv *uv, uint64_t until_ns)
 
     ran = loop_run_defer(uv) || ran;
     xs_uv_fd_apply(uv);
-    if (until_ns == 0 || ran || uv->deferred || uv->closing != 0) {
+    if (until_ns == 0 || ran || uv->closing != 0) {
         (void)uv_run(&uv->loop, UV_RUN_NOWAIT);
     } else {
-        uv_update_time(&uv->loop);
+        uv_update_time(&uv->loop); /* new versions do not before they wait */
         loop_set_timer(uv, until_ns < uv->alarm_ns ? until_ns : uv->alarm_ns);
         uv->blocked = true;
         if (uv->drive.block != NULL) {

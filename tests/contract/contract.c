@@ -57,7 +57,12 @@ static void on_accept(struct xs_io_listener *listener)
 
 static void on_block(void *user)
 {
-    ((struct world *)user)->blocks++;
+    struct world *world = user;
+
+    world->blocks++;
+    if (world->do_block != NULL) {
+        world->do_block(world);
+    }
 }
 
 static void on_wake(void *user)

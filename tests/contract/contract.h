@@ -74,6 +74,7 @@ struct world {
     void (*do_accept)(struct world *world);
     void (*do_alarm)(struct world *world);
     void (*do_defer)(struct world *world);
+    void (*do_block)(struct world *world);
     void *user; /* the rule's */
 };
 

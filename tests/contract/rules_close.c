@@ -67,6 +67,22 @@ static void close_of_a_dead_connection_is_fine(struct world *world)
     }
 }
 
+static void close_right_after_want_is_fine(struct world *world)
+{
+    struct pair pair;
+
+    for (int i = 0; i < 3; i++) {
+        pair_open(&pair, world);
+        pair_want(&pair, XS_IO_READ);
+        world_run(world, 0);
+        pair_want(&pair, XS_IO_READ | XS_IO_WRITE);
+        pair_close_conn(&pair, false);
+        world_settle(world);
+        assert_int_equal(pair.calls, 0);
+        pair_close(&pair);
+    }
+}
+
 static void close_now(struct pair *pair, unsigned events)
 {
     (void)events;
@@ -268,6 +284,7 @@ const struct rule rules_close[] = {
     RULE(close_with_abort_resets),
     RULE(close_may_follow_shutdown),
     RULE(close_of_a_dead_connection_is_fine),
+    RULE(close_right_after_want_is_fine),
     RULE(close_inside_on_ready_is_the_last_word),
     RULE(close_of_another_ready_connection_silences_it),
     RULE(close_leaves_nothing_to_who_comes_next),

@@ -65,6 +65,64 @@ static void run_returns_after_a_callback(struct world *world)
     assert_int_equal(world->alarms, 1);
 }
 
+/* What runs before the wait may give the host something to do. */
+static void run_does_not_wait_after_a_callback(struct world *world)
+{
+    world->io->ops->defer(world->io);
+    assert_int_equal(world->drive->ops->run(world->drive, XS_NEVER), 0);
+    assert_int_equal(world->defers, 1);
+    if (!world->outside->is_virtual) {
+        assert_int_equal(world->blocks, 0);
+    }
+
+    world->io->ops->alarm(world->io, 0);
+    while (world->alarms == 0) {
+        assert_int_equal(world->drive->ops->run(world->drive, XS_NEVER), 0);
+    }
+}
+
+/* A wait that ends too early is made up for by turning in circles. */
+static void run_does_not_turn_in_circles_before_an_alarm(struct world *world)
+{
+    unsigned turns = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        world->alarms = 0;
+        world->io->ops->alarm(world->io, world->io->ops->now(world->io) +
+                                             XS_MS_NS + i * XS_MS_NS / 4);
+        while (world->alarms == 0) {
+            assert_int_equal(world->drive->ops->run(world->drive, XS_NEVER), 0);
+            turns++;
+        }
+    }
+
+    assert_true(turns < 20);
+}
+
+/* Holding up the host for as long as 3 ms, as taking a lock may. */
+static void hold_up(struct world *world)
+{
+    uint64_t start = real_ns();
+
+    (void)world;
+    while (real_ns() - start < 3 * XS_MS_NS) {
+    }
+}
+
+static void run_returns_when_block_took_until_the_alarm(struct world *world)
+{
+    world->do_block = hold_up;
+    for (unsigned i = 0; i < 3; i++) {
+        world->alarms = 0;
+        world->io->ops->alarm(world->io,
+                              world->io->ops->now(world->io) + XS_MS_NS);
+        while (world->alarms == 0) {
+            assert_int_equal(world->drive->ops->run(world->drive, XS_NEVER), 0);
+        }
+    }
+    world->do_block = NULL;
+}
+
 static void waits_come_in_pairs_of_block_and_wake(struct world *world)
 {
     world->io->ops->alarm(world->io,
@@ -333,6 +391,9 @@ const struct rule rules_drive[] = {
     RULE(run_waits_no_longer_than_it_may),
     RULE(run_waits_when_there_is_nothing_to_do),
     RULE(run_returns_after_a_callback),
+    RULE(run_does_not_wait_after_a_callback),
+    RULE(run_does_not_turn_in_circles_before_an_alarm),
+    RULE(run_returns_when_block_took_until_the_alarm),
     RULE(waits_come_in_pairs_of_block_and_wake),
     RULE(nothing_blocks_while_a_defer_is_owed),
     RULE(nothing_blocks_after_a_defer),

@@ -193,6 +193,46 @@ static void want_inside_on_ready_takes_effect_at_once(struct world *world)
     pair_close(&pair);
 }
 
+static void drop_other(struct pair *pair, unsigned events)
+{
+    struct pair *other = pair->user;
+
+    (void)events;
+    pair->act = NULL;
+    other->act = NULL;
+    pair_want(other, 0);
+    pair_forget(other);
+}
+
+/* Both are ready in the same turn; whoever comes first silences the other. */
+static void interest_dropped_for_another_takes_effect_at_once(
+    struct world *world)
+{
+    struct pair a;
+    struct pair b;
+
+    pair_open(&a, world);
+    pair_open(&b, world);
+    peer_send(&a, "x", 1);
+    peer_send(&b, "x", 1);
+    pair_want(&a, XS_IO_READ);
+    pair_want(&b, XS_IO_READ);
+    pair_until(&a, XS_IO_READ);
+    pair_until(&b, XS_IO_READ);
+    a.user = &b;
+    b.user = &a;
+    a.act = drop_other;
+    b.act = drop_other;
+    while (a.act != NULL) {
+        world_run(world, XS_MS_NS);
+    }
+    world_settle(world);
+
+    assert_true(a.calls == 0 || b.calls == 0);
+    pair_close(&a);
+    pair_close(&b);
+}
+
 static void every_set_of_interest_may_follow_every_other(struct world *world)
 {
     struct pair pair;
@@ -371,6 +411,7 @@ const struct rule rules_ready[] = {
     RULE(nothing_wanted_is_nothing_told),
     RULE(interest_dropped_and_taken_up_again_is_told),
     RULE(want_inside_on_ready_takes_effect_at_once),
+    RULE(interest_dropped_for_another_takes_effect_at_once),
     RULE(every_set_of_interest_may_follow_every_other),
     RULE(the_end_is_told_to_who_wants_to_read),
     RULE(the_end_is_told_to_who_waits_for_hangup),
