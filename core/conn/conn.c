@@ -150,6 +150,14 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
     req->gateway->ops->on_abort(req, why);
 }
 
+/* Whether nothing is lost if the connection ends now. */
+static bool conn_may_end(const struct xs_conn *conn)
+{
+    return conn->end == XS_CONN_END_CLOSE || conn->rx.eof ||
+           (conn->end == XS_CONN_END_RESTING &&
+            conn->server->io->ops->unacked(conn->io) <= 0);
+}
+
 /* The queue is empty and no request will come: end. */
 static void conn_finish(struct xs_conn *conn)
 {
@@ -157,7 +165,7 @@ static void conn_finish(struct xs_conn *conn)
         xs_conn_close(conn, true);
         return;
     }
-    if (conn->end == XS_CONN_END_CLOSE || conn->rx.eof) {
+    if (conn_may_end(conn)) {
         xs_conn_close(conn, false);
         return;
     }
@@ -339,7 +347,7 @@ void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
             conn_expire_body(conn);
             break;
         case XS_DEADLINE_KEEP_ALIVE:
-            xs_conn_shut(conn, XS_CONN_END_CLOSE);
+            xs_conn_shut(conn, XS_CONN_END_RESTING);
             break;
         case XS_DEADLINE_WRITE:
             conn_expire_write(conn);

@@ -65,9 +65,12 @@ enum xs_conn_state {
 
 /* How a connection in CLOSING ends once its queue is empty. */
 enum xs_conn_end {
-    XS_CONN_END_CLOSE,  /* at once: the peer sends nothing that we leave */
-    XS_CONN_END_LINGER, /* the peer may still be sending */
-    XS_CONN_END_RESET,  /* it must not look complete */
+    XS_CONN_END_CLOSE,   /* at once: the peer sends nothing that we leave */
+    XS_CONN_END_RESTING, /* at once if the peer has got all that we wrote: a
+                          * request that it sends meanwhile would make the
+                          * system throw away what is on the way */
+    XS_CONN_END_LINGER,  /* the peer may still be sending */
+    XS_CONN_END_RESET,   /* it must not look complete */
 };
 
 /* Owned by the server's connection list from accept until CLOSED, then by the

@@ -295,9 +295,12 @@ static bool rx_may_begin(struct xs_conn *conn)
     const struct xs_server *server = conn->server;
     bool dry = conn->rx.parsed == conn->rx.end;
 
-    if ((conn->state == XS_CONN_IDLE && server->state != XS_SERVER_RUNNING) ||
-        (dry && conn->rx.eof)) {
+    if (dry && conn->rx.eof) {
         xs_conn_shut(conn, XS_CONN_END_CLOSE);
+        return false;
+    }
+    if (conn->state == XS_CONN_IDLE && server->state != XS_SERVER_RUNNING) {
+        xs_conn_shut(conn, XS_CONN_END_RESTING);
         return false;
     }
     return !dry && conn->tx.queue.bytes < server->config.limits.tx_high;

@@ -171,8 +171,11 @@ static void server_close_heads(struct xs_server *server)
     while (link != &server->conns) {
         struct xs_conn *conn = xs_container_of(link, struct xs_conn, link);
         link = link->next;
-        if (conn->state == XS_CONN_HEAD || conn->state == XS_CONN_REST) {
-            xs_conn_shut(conn, XS_CONN_END_CLOSE);
+        if (conn->state == XS_CONN_HEAD) {
+            xs_conn_shut(conn, XS_CONN_END_RESTING);
+            xs_conn_dirty(conn);
+        } else if (conn->state == XS_CONN_REST) {
+            xs_conn_shut(conn, XS_CONN_END_LINGER);
             xs_conn_dirty(conn);
         }
     }
