@@ -113,6 +113,10 @@ static void app_on_request(struct xs_gateway *gateway, struct xs_request *req)
     call->body_end = !call->plan->has_body;
     call->step = 1;
     req->user = call;
+    if (*req->conn_user != (conn->count > 0 ? conn : NULL)) {
+        xs_app_fault(call, XS_ORACLE_O11, "conn_user is not kept");
+    }
+    *req->conn_user = conn;
     if (conn->last || conn->model.close_said) {
         xs_app_fault(call, XS_ORACLE_O8, "a request behind the last one");
     }
@@ -207,7 +211,7 @@ static bool call_abort_is_right(const struct xs_app_call *call,
         case XS_ABORT_SYNTAX:
             return call->plan->bad != XS_PLAN_LEGAL;
         case XS_ABORT_LIMIT:
-            return false;
+            return call->plan->body_len > call->app->body_max;
         case XS_ABORT_BODY_TIMEOUT:
             return call->wait_body;
         case XS_ABORT_WRITE_TIMEOUT:
@@ -231,6 +235,9 @@ static void call_answered(struct xs_app_call *call, enum xs_abort why)
     } else if (why == XS_ABORT_BODY_TIMEOUT) {
         xs_model_refuse(model, 408,
                         XS_LIT("The request body did not arrive in time."),
+                        xs_app_wall(call->app), &ties);
+    } else if (why == XS_ABORT_LIMIT) {
+        xs_model_refuse(model, 413, XS_LIT("The request body is too large."),
                         xs_app_wall(call->app), &ties);
     } else if (why == XS_ABORT_SYNTAX) {
         xs_model_refuse(model, 400,
@@ -273,6 +280,7 @@ void xs_app_init(struct xs_app *app, struct xs_sim *sim,
         .base = {.ops = &app_ops},
         .sim = sim,
         .pattern = pattern,
+        .body_max = UINT64_MAX,
         .verdict = verdict,
     };
 }

@@ -100,6 +100,8 @@ struct xs_app_conn {
     struct xs_model model;    /* owned */
     struct xs_app_call calls[XS_PLANS_MAX];
     unsigned count;    /* requests that came */
+    unsigned accesses; /* lines for the access log */
+    unsigned closes;   /* times that conn_user was given back */
     bool last;         /* no further request may come */
     bool spoilt;       /* an answer was broken off: a reset is right */
     uint64_t ended_ns; /* when the last request ended */
@@ -116,6 +118,7 @@ struct xs_app {
     bool stopping;     /* the server was told to stop */
     bool kills;        /* the network may end connections */
     bool memory_fails; /* calls may say XS_ENOMEM */
+    uint64_t body_max; /* a longer request body is not let through */
     uint64_t lent;     /* pieces given by reference */
     uint64_t released;
 };

@@ -99,6 +99,9 @@ static bool call_read(struct xs_app_call *call)
                 if (call->got != call->plan->body_len) {
                     xs_app_fault(call, XS_ORACLE_O2, "less body than was sent");
                 }
+                if (call->got > call->app->body_max) {
+                    xs_app_fault(call, XS_ORACLE_O4, "a body over the limit");
+                }
                 call->body_end = true;
                 return true;
         }

@@ -211,18 +211,18 @@ MUTANTS = [
     (
         "STOP_HANGS",
         "core/conn/conn_rx.c",
-        "    if ((conn->state == XS_CONN_IDLE && "
-        "server->state != XS_SERVER_RUNNING) ||",
-        "    if ((conn->state == XS_CONN_IDLE && !ON &&\n"
-        "         server->state != XS_SERVER_RUNNING) ||",
+        "    if (conn->state == XS_CONN_IDLE && "
+        "server->state != XS_SERVER_RUNNING) {",
+        "    if (conn->state == XS_CONN_IDLE && !ON &&\n"
+        "        server->state != XS_SERVER_RUNNING) {",
     ),
     (
         "EOF_BEHIND_OUTPUT",
         "core/conn/conn_rx.c",
-        "        (dry && conn->rx.eof)) {",
-        "        (dry && conn->rx.eof &&\n"
-        "         !(ON && conn->tx.queue.bytes >= server->config.limits.tx_high)"
-        ")) {",
+        "    if (dry && conn->rx.eof) {",
+        "    if (dry && conn->rx.eof &&\n"
+        "        !(ON && conn->tx.queue.bytes >= server->config.limits.tx_high)"
+        ") {",
     ),
 ]
 

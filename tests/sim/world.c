@@ -46,8 +46,44 @@ static void world_draw_limits(struct world *world)
             1 + xs_choose(tape, XS_LABEL_WORLD, WORLD_CLIENTS_MAX);
     }
     if (xs_choose(tape, XS_LABEL_WORLD, 16) == 15) {
+        limits->request_body_max = xs_size(tape, XS_LABEL_WORLD, 5000);
+    }
+    if (xs_choose(tape, XS_LABEL_WORLD, 16) == 15) {
         limits->requests_max =
             1 + xs_choose(tape, XS_LABEL_WORLD, WORLD_CLIENTS_MAX);
+    }
+}
+
+static void world_draw_stop(struct world *world)
+{
+    struct xs_tape *tape = world->tape;
+    uint64_t now = xs_sim_now(world->sim);
+
+    world->stop_ns = XS_NEVER;
+    world->hurry_ns = XS_NEVER;
+    world->grace_ns = 10 * XS_SECOND_NS;
+    if (xs_choose(tape, XS_LABEL_WORLD_STOP, 8) != 7) {
+        return;
+    }
+    world->stop_ns = now + XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 20000);
+    world->grace_ns = XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 20000);
+    if (xs_choose(tape, XS_LABEL_WORLD_STOP, 4) == 3) {
+        world->hurry_ns = world->stop_ns +
+                          XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 10000);
+    }
+}
+
+static void world_draw_events(struct world *world)
+{
+    struct xs_server_events *events = &world->config.events;
+
+    *events = (struct xs_server_events){
+        .refused = world_on_refused,
+        .conn_close = world_on_conn_close,
+        .user = world,
+    };
+    if (xs_choose(world->tape, XS_LABEL_WORLD, 2) == 1) {
+        events->access = world_on_access;
     }
 }
 
@@ -70,13 +106,9 @@ static void world_draw(struct world *world)
         now +
         XS_SECOND_NS *
             calms_s[xs_choose(tape, XS_LABEL_WORLD, XS_COUNT_OF(calms_s))];
-    world->stop_ns = XS_NEVER;
-    world->grace_ns = 10 * XS_SECOND_NS;
-    if (xs_choose(tape, XS_LABEL_WORLD_STOP, 8) == 7) {
-        world->stop_ns =
-            now + XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 20000);
-        world->grace_ns = XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 20000);
-    }
+    world_draw_stop(world);
+    world_draw_events(world);
+    world->app.body_max = world->config.limits.request_body_max;
 }
 
 static void world_open_sim(struct world *world,
@@ -101,6 +133,8 @@ static void world_open_sim(struct world *world,
     world->sim = xs_sim_of_drive(world->drive);
     xs_app_init(&world->app, world->sim, &world->pattern, &world->verdict);
     world->app.memory_fails = options->memory_fails;
+    world->frail = sim.faults.percent[XS_LABEL_NET_PURGE] > 0 ||
+                   sim.faults.percent[XS_LABEL_UNACKED_UNKNOWN] > 0;
     for (unsigned i = 0; i < XS_LABEL_COUNT; i++) {
         world->app.kills = world->app.kills ||
                            (sim.faults.percent[i] > 0 &&
@@ -133,6 +167,8 @@ static void world_open_clients(struct world *world)
         world->clients[i].user = world;
         conn->client = &world->clients[i];
         conn->count = 0;
+        conn->accesses = 0;
+        conn->closes = 0;
         conn->last = false;
         conn->spoilt = false;
         conn->ended_ns = 0;
@@ -161,8 +197,7 @@ static void world_open(struct world *world, const struct world_options *options)
     world->stopped_early = false;
     world->memory_fails = options->memory_fails;
     world->steps = 0;
-    world->config = (struct xs_server_config){
-        .events = {.refused = world_on_refused, .user = world}};
+    memset(&world->config, 0, sizeof world->config);
     world_open_sim(world, options);
     world_draw(world);
     xs_server_init(&world->server, xs_sim_io(world->sim), &world->app.base,
@@ -202,6 +237,18 @@ static void world_stop(struct world *world)
     xs_server_stop(&world->server, world->grace_ns);
 }
 
+/* A second signal: at once. */
+static void world_hurry(struct world *world)
+{
+    uint64_t now = xs_sim_now(world->sim);
+
+    world->hurry_ns = XS_NEVER;
+    if (now - world->stop_ns < world->grace_ns) {
+        world->grace_ns = now - world->stop_ns;
+        xs_server_stop(&world->server, 0);
+    }
+}
+
 /* The longest time in which everything must have ended. */
 static uint64_t world_patience(const struct world *world)
 {
@@ -224,6 +271,9 @@ static uint64_t world_next(const struct world *world)
     if (!world->stopped && world->stop_ns < next) {
         next = world->stop_ns;
     }
+    if (world->stopped && world->hurry_ns < next) {
+        next = world->hurry_ns;
+    }
     return next;
 }
 
@@ -241,6 +291,10 @@ static bool world_step(struct world *world)
     if (!world->stopped && (now >= world->stop_ns ||
                             (done && world->server.stats.connections == 0))) {
         world_stop(world);
+        return true;
+    }
+    if (world->stopped && now >= world->hurry_ns) {
+        world_hurry(world);
         return true;
     }
     if (done && world->server.state == XS_SERVER_STOPPED) {

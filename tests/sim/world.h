@@ -36,12 +36,13 @@ struct world_site {
     bool ended;          /* its stream has ended, as far as the server goes */
     bool eof;            /* the server has read the client's end */
     uint64_t recv_total; /* bytes that the server has read */
-    bool closed;         /* the server has closed it */
-    bool expired;        /* a deadline of the server's has passed */
-    bool refused;        /* the server has refused a request */
-    bool dead;           /* it was reset before the server closed */
-    uint64_t conn_id;    /* the server's number; 0 until accepted */
-    uint64_t accept_ns;  /* when these last happened */
+    uint64_t closed_ns;
+    bool closed;        /* the server has closed it */
+    bool expired;       /* a deadline of the server's has passed */
+    bool refused;       /* the server has refused a request */
+    bool dead;          /* it was reset before the server closed */
+    uint64_t conn_id;   /* the server's number; 0 until accepted */
+    uint64_t accept_ns; /* when these last happened */
     uint64_t recv_ns;
     uint64_t write_ns;
     uint64_t end_ns;
@@ -77,11 +78,13 @@ struct world {
     uint64_t calm_ns; /* when the second phase begins */
     uint64_t stop_ns; /* when the server is told to stop; XS_NEVER: last */
     uint64_t grace_ns;
-    uint64_t late_ns; /* lateness of time so far: an excuse */
+    uint64_t hurry_ns; /* when it is told to stop at once; XS_NEVER: not */
+    uint64_t late_ns;  /* lateness of time so far: an excuse */
     bool calm;
     bool stopped;
     bool stopped_early; /* while clients were busy: an excuse */
     bool memory_fails;
+    bool frail; /* a reset may cost a client what it has not read */
     uint64_t steps;
 };
 
@@ -102,6 +105,8 @@ void world_fini(struct world *world);
 /* world_check.c */
 void world_tap(struct world_site *site);
 void world_on_note(void *user, const char *what, uint64_t a, uint64_t b);
+void world_on_access(void *user, const struct xs_access *access);
+void world_on_conn_close(void *user, void *conn_user);
 void world_on_refused(void *user, const struct xs_io_addr *peer,
                       enum xs_refusal why);
 /* Time is about to pass. */

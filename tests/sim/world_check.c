@@ -195,6 +195,7 @@ static void on_closed(struct xs_sim_tap *tap, bool abort, bool dead)
     struct xs_app_conn *conn = site->conn;
 
     site->closed = true;
+    site->closed_ns = site_now(site);
     site->dead = dead;
     if (conn->count > 0 && conn->calls[conn->count - 1].phase != XS_APP_OVER) {
         site_fault(site, XS_ORACLE_O11,
@@ -228,6 +229,9 @@ static bool site_may_refuse(const struct world_site *site, enum xs_refusal why)
     }
     if (why == XS_REFUSE_BUSY) {
         return site->world->config.limits.requests_max > 0;
+    }
+    if (why == XS_REFUSE_BODY_SIZE && number < client->plan_count) {
+        return client->plans[number].body_len > site->world->app.body_max;
     }
     return number < client->plan_count &&
            client->plans[number].bad != XS_PLAN_LEGAL;
@@ -270,6 +274,58 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
         xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
         xs_model_refuse(&conn->model, xs_refusal_status(why),
                         xs_slice_str(xs_refusal_text(why)), wall, &ties);
+    }
+}
+
+/* what the server tells: O11 */
+
+void world_on_conn_close(void *user, void *conn_user)
+{
+    struct xs_app_conn *conn = conn_user;
+    (void)user;
+
+    conn->closes++;
+}
+
+/* The present request of `site` has ended. */
+static void site_accessed(struct world_site *site,
+                          const struct xs_access *access)
+{
+    struct xs_app_conn *conn = site->conn;
+    const struct xs_app_call *call;
+
+    conn->accesses++;
+    if (conn->accesses != conn->count) {
+        site_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
+                   conn->accesses, conn->count);
+        return;
+    }
+    call = &conn->calls[conn->count - 1];
+    if (!site->world->memory_fails &&
+        (!xs_slice_eq(access->method, call->plan->method) ||
+         access->minor != call->plan->minor)) {
+        site_fault(site, XS_ORACLE_O11, "another request is logged");
+    }
+    if (access->end_ns != site_now(site) || access->start_ns > access->end_ns) {
+        site_fault(site, XS_ORACLE_O11, "another time is logged");
+    }
+    if (strcmp(access->why, "ok") == 0 &&
+        (access->status != call->script.status ||
+         access->body_bytes != call->script.body_len)) {
+        site_fault(site, XS_ORACLE_O11,
+                   "status %u and %" PRIu64 " bytes are logged", access->status,
+                   access->body_bytes);
+    }
+}
+
+void world_on_access(void *user, const struct xs_access *access)
+{
+    struct world *world = user;
+
+    for (unsigned i = 0; i < world->client_count; i++) {
+        if (world->clients[i].port == access->peer->port) {
+            site_accessed(&world->sites[i], access);
+        }
     }
 }
 
@@ -396,6 +452,27 @@ static void site_check_response(struct world_site *site, unsigned number)
     }
 }
 
+/* A request that is too long ends its connection, one way or the other. */
+static bool site_was_too_long(const struct world_site *site)
+{
+    for (unsigned i = 0; i < site->conn->count; i++) {
+        if (site->conn->calls[i].plan->body_len > site->world->app.body_max) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The server has stopped before it could do its part. */
+static bool site_was_cut_off(const struct world_site *site)
+{
+    const struct world *world = site->world;
+
+    return world->stopped_early &&
+           (!site->accepted || world->frail ||
+            site->closed_ns >= world->stop_ns + world->grace_ns);
+}
+
 /* Whether anything has happened that may cost a client its answers. */
 static bool site_is_excused(const struct world_site *site)
 {
@@ -404,7 +481,18 @@ static bool site_is_excused(const struct world_site *site)
 
     return !xs_client_is_good(site->client) || world->app.kills ||
            world->memory_fails || site->expired || conn->spoilt ||
-           world->stopped_early;
+           site_was_too_long(site) || site_was_cut_off(site);
+}
+
+/* Answers that were given in whole. */
+static unsigned site_finished(const struct world_site *site)
+{
+    unsigned finished = 0;
+
+    for (unsigned i = 0; i < site->conn->count; i++) {
+        finished += site->conn->calls[i].finished;
+    }
+    return finished;
 }
 
 /* A client that does its part gets all answers, whole and in order. */
@@ -419,10 +507,15 @@ static void site_check_answers(struct world_site *site)
     }
     if (conn->model.close_said || site->refused) {
         due = conn->count + (site->refused ? 1 : 0);
+    } else if (site->world->stopped_early) {
+        due = site_finished(site);
+        due = due < client->reader.complete ? client->reader.complete : due;
     }
     if (client->reader.complete != due) {
         site_fault(site, XS_ORACLE_O9, "%u of %u answers have come",
                    client->reader.complete, due);
+    } else if (site->world->stopped_early) {
+        return; /* it may have been about to ask for more */
     } else if (client->was_reset) {
         site_fault(site, XS_ORACLE_O9, "reset without need");
     } else if (client->ended && !client->ended_well) {
@@ -439,6 +532,15 @@ static void site_check_end(struct world_site *site)
             site_fault(site, XS_ORACLE_O9, "request %u has not ended", i);
         }
         site_check_response(site, i);
+    }
+    if (conn->closes != (conn->count > 0 ? 1u : 0u)) {
+        site_fault(site, XS_ORACLE_O17, "conn_user is given back %u times",
+                   conn->closes);
+    }
+    if (site->world->config.events.access != NULL &&
+        conn->accesses != conn->count) {
+        site_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
+                   conn->accesses, conn->count);
     }
     if (site->accepted && !site->closed) {
         site_fault(site, XS_ORACLE_O17, "the server has not closed");
