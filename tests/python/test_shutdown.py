@@ -96,6 +96,7 @@ def test_signal_lets_running_requests_finish(
         assert answer.complete
         assert answer.header("connection") == "close"
         assert client.is_closed()
+        client.close()
     assert server.wait(SOON) == 0
     half_sent.rest()
 
@@ -196,6 +197,7 @@ def test_work_behind_the_response_is_waited_for(start, release, connect):
     server.signal(signal.SIGTERM)
 
     assert client.is_closed()
+    client.close()
     server.wait_for_line("stopping")
     assert server.process.poll() is None
     release.touch()
@@ -243,6 +245,7 @@ def test_signal_storm_under_load_leaves_no_traceback(start, connect, way):
 
     for client in clients:
         client.rest()
+        client.close()
 
     assert server.wait(SOON) == 0
     assert "Traceback" not in server.output()

@@ -25,7 +25,8 @@ def released():
 
 
 def tell(word):
-    print(word, flush=True)
+    """A line in one piece, also when several threads tell."""
+    os.write(1, f"{word}\n".encode())
 
 
 class Ticker(threading.Thread):
