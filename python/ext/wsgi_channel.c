@@ -185,9 +185,6 @@ static void pump_pieces(struct wsgi_channel *channel)
         Py_XDECREF(head[1]);
         budget--;
     }
-    if (channel->req != NULL) {
-        xs_response_flush(channel->req);
-    }
 }
 
 static void put_block(struct wsgi_channel *channel, PyObject *block, bool last)

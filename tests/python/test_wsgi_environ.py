@@ -143,10 +143,20 @@ def test_content_variables_are_absent_without_the_fields():
     assert "CONTENT_LENGTH" not in environ
 
 
-def test_field_with_an_underscore_is_dropped():
-    environ = seen_environ(HOST, "X_Real_Ip: 6.6.6.6", "X-Real-Ip: 1.2.3.4")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("X_Real_Ip: 6.6.6.6", "X-Real-Ip: 1.2.3.4"),
+        ("X-Real-Ip: 1.2.3.4", "X_Real_Ip: 6.6.6.6"),
+        ("X-Real-Ip: 1.2.3.4", "X-Real_Ip: 6.6.6.6"),
+    ],
+)
+def test_field_with_an_underscore_is_dropped(fields):
+    environ = seen_environ(HOST, *fields, "X_Alone: 1", "Content_Type: a/b")
 
     assert environ["HTTP_X_REAL_IP"] == "1.2.3.4"
+    assert "HTTP_X_ALONE" not in environ
+    assert "CONTENT_TYPE" not in environ
 
 
 def test_repeated_fields_are_joined_with_a_comma():
@@ -211,6 +221,22 @@ def test_values_of_one_request_are_not_in_the_next():
     assert "HTTP_ACCEPT" not in seen[1]
     assert seen[1]["QUERY_STRING"] == ""
     assert seen[1]["PATH_INFO"] == "/"
+
+
+def test_value_is_not_taken_for_a_similar_one_before_it():
+    values = ["abcdef", "abc", "", "abcdeg", "ABCDEF", "abcdef", "x" * 500]
+    seen = []
+
+    def app(environ, start_response):
+        seen.append((environ["HTTP_ACCEPT"], environ["HTTP_COOKIE"]))
+        start_response("200 OK", [])
+        return []
+
+    with Probe(app) as probe, probe.connect() as client:
+        for value in values:
+            client.get("/", f"Accept: {value}", f"Cookie: {value}")
+
+    assert seen == [(value, value) for value in values]
 
 
 def test_addresses_of_both_ends_are_text():
