@@ -77,8 +77,10 @@ static void request_log(struct xs_conn *conn, const char *why)
     access = (struct xs_access){
         .peer = &conn->io->peer,
         .method = xs_slice_of(conn->req.text, conn->req.method_len),
-        .target = xs_slice_of(conn->req.text + conn->req.method_len,
-                              conn->req.target_len),
+        .target = conn->req.target_len > 0
+                      ? xs_slice_of(conn->req.text + conn->req.method_len,
+                                    conn->req.target_len)
+                      : (struct xs_slice){NULL, 0},
         .minor = writer->minor,
         .status = writer->state >= XS_WRITER_BODY ? writer->status : 0,
         .body_bytes = writer->body_bytes,
