@@ -14,7 +14,7 @@ static bool script_fault(unsigned line, const char *what)
     return false;
 }
 
-/* Cut `text` at any of `marks` into at most `max` parts; 0 if there are more. */
+/* Cut `text` at any of `marks` into at most `max` parts; 0: there are more. */
 static unsigned cut(char *text, const char *marks, const char **parts,
                     unsigned max)
 {
