@@ -7,6 +7,7 @@ from here. ``apps/common.py`` lists the paths that they all serve.
 import hashlib
 import itertools
 import os
+import statistics
 import time
 
 import httpx
@@ -110,7 +111,8 @@ class Contract:
 
         assert events == [b"data: %d\n\n" % n for n in range(common.EVENTS)]
         gaps = [b - a for a, b in itertools.pairwise(times)]
-        assert min(gaps) > common.PAUSE / 2
+        # One may be late on a busy machine; held back, most come together.
+        assert statistics.median(gaps) > common.PAUSE / 2
 
     def test_cookies_go_both_ways(self, raw_client):
         answer = raw_client.get("/cookies", "Cookie: x=1; y=2")
