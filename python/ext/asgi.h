@@ -4,6 +4,7 @@
  *     asgi_scope.c     a request head becomes a scope
  *     asgi_headers.c   its header fields
  *     asgi_task.c      a request gets an asyncio.Task
+ *     asgi_lazy.c      one that becomes a task only if it has to
  *     asgi_runner.c    the coroutine that the task runs
  *     asgi_report.c    what the log says of how it ended
  *     asgi_request.c   what `receive` and `send` are bound to
@@ -65,6 +66,17 @@ struct ext_asgi {
     PyTypeObject *await_type;   /* owned */
     PyTypeObject *runner_type;  /* owned */
     PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
+    PyObject *module;           /* borrowed */
+
+    /* Made by asgi_lazy.c for the first gateway that wants it. */
+    struct {
+        PyTypeObject *type;  /* owned: a subtype of asyncio.Task; NULL: none */
+        Py_ssize_t offset;   /* of its own fields */
+        PyObject *enter;     /* owned: makes a task the current one */
+        PyObject *leave;     /* owned; NULL: `enter` gives the one before */
+        PyObject *cancelled; /* owned: asyncio.CancelledError */
+        PyObject *spare;     /* owned: a task that nobody has seen */
+    } lazy;
     struct asgi_spare spare_requests;
     struct asgi_spare spare_awaits;
     struct asgi_spare spare_runners;

@@ -27,12 +27,21 @@ enum asgi_response {
     ASGI_RESPONSE_ENDED,   /* complete, or failed */
 };
 
-/* Header names seen lately, by their spelling: a bytes object each. */
-#define ASGI_NAMES 256u
-#define ASGI_NAME_MAX 31u
+/* How a request's task comes to be: see asgi_task.c. */
+enum asgi_task_mode {
+    ASGI_TASK_PLAIN,
+    ASGI_TASK_EAGER,
+    ASGI_TASK_LAZY,
+};
+
+/* Header fields seen lately: see asgi_headers.c. */
+#define ASGI_KEPT 256u      /* entries of each table */
+#define ASGI_NAME_MAX 30u   /* longer names are not kept */
+#define ASGI_VALUE_MAX 128u /* nor are longer values */
 
 struct asgi_name {
     PyObject *bytes; /* owned: in lower case; NULL: empty entry */
+    bool secret;     /* values are credentials */
     uint8_t len;
     uint8_t spelling[ASGI_NAME_MAX];
 };
@@ -48,10 +57,12 @@ struct asgi_gateway {
     PyObject *logger;        /* owned */
     unsigned long thread;    /* the loop's */
 
-    /* Fixed by asgi_task_init. */
+    /* Written only by asgi_task.c. */
     struct {
+        enum asgi_task_mode mode;
         PyObject *start;    /* owned: asyncio.Task or loop.create_task */
         PyObject *keywords; /* owned: of the former; NULL for the latter */
+        unsigned suspends;  /* how often a request has suspended lately */
     } task;
 
     /* Written only by asgi_scope.c. */
@@ -64,7 +75,8 @@ struct asgi_gateway {
         PyObject *server;    /* owned: the model's (host, port) */
         PyObject *methods;   /* owned: tuple of str, see asgi_scope.c */
         PyObject *http_1_0;  /* owned: str */
-        struct asgi_name names[ASGI_NAMES];
+        struct asgi_name names[ASGI_KEPT];
+        PyObject *pairs[ASGI_KEPT]; /* owned; NULL: empty entry */
     } scope;
 
     struct xs_list requests; /* asgi_request.link; each holds a reference */
@@ -185,6 +197,10 @@ int asgi_runner_init_type(PyObject *module, struct ext_asgi *asgi);
  * and finishes it. */
 PyObject *asgi_runner_new(struct asgi_request *request);
 
+/* The first step was made without a task: let the task's first step give what
+ * it gave. Takes `object`: what was yielded, returned or raised. */
+void asgi_runner_hold(PyObject *self, PySendResult step, PyObject *object);
+
 /* asgi_task.c */
 
 int asgi_task_init(struct asgi_gateway *gateway, PyObject *config);
@@ -193,6 +209,18 @@ void asgi_task_fini(struct asgi_gateway *gateway);
 /* Run the application for `request` in a task of its own. -1 with an exception
  * set: it has not begun. */
 int asgi_task_start(struct asgi_request *request);
+
+/* Let what is raised leave the loop on its next turn: KeyboardInterrupt and
+ * SystemExit end it there as they do from any other task. Takes it. */
+int asgi_task_defer_raise(const struct asgi_gateway *gateway);
+
+/* asgi_lazy.c */
+
+/* Whether this Python can do it; -1 with an exception set. Once per gateway. */
+int asgi_lazy_init(struct ext_asgi *asgi);
+
+/* As asgi_task_start. 1: the application has suspended. */
+int asgi_lazy_start(struct asgi_request *request, PyObject *runner);
 
 /* asgi_report.c: what the log says. */
 
@@ -234,7 +262,7 @@ static inline void asgi_spare_give(struct asgi_spare *spare, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
 
-    if (spare->count < ASGI_SPARE_KEEP && !spare->closed) {
+    if (spare->count != ASGI_SPARE_KEEP && !spare->closed) {
         spare->objects[spare->count] = object;
         spare->count++;
     } else {

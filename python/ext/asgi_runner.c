@@ -26,6 +26,12 @@ struct asgi_runner {
                      * the last */
     bool began;
     bool stepping;
+
+    /* How the first step ended, if it was made before there was a task: the
+     * task's own first step gives it. */
+    bool held;
+    PySendResult held_step;
+    PyObject *held_object; /* owned: yielded, returned or raised */
 };
 
 static struct asgi_runner *runner_of(PyObject *self)
@@ -47,8 +53,39 @@ PyObject *asgi_runner_new(struct asgi_request *request)
     runner->coro = NULL;
     runner->began = false;
     runner->stepping = false;
+    runner->held = false;
+    runner->held_step = PYGEN_RETURN;
+    runner->held_object = NULL;
     PyObject_GC_Track((PyObject *)runner);
     return (PyObject *)runner;
+}
+
+void asgi_runner_hold(PyObject *self, PySendResult step, PyObject *object)
+{
+    struct asgi_runner *runner = runner_of(self);
+
+    XS_ASSERT(!runner->held);
+    XS_ASSERT(object != NULL);
+    runner->held = true;
+    runner->held_step = step;
+    runner->held_object = object;
+}
+
+/* What was held, as the present step. */
+static PySendResult runner_release(struct asgi_runner *runner,
+                                   PyObject **result)
+{
+    PyObject *object = runner->held_object;
+
+    runner->held = false;
+    runner->held_object = NULL;
+    if (runner->held_step == PYGEN_ERROR) {
+        PyErr_SetObject((PyObject *)Py_TYPE(object), object);
+        Py_DECREF(object);
+    } else {
+        *result = object;
+    }
+    return runner->held_step;
 }
 
 /* What steps `awaitable`; takes it. NULL with an exception set. */
@@ -163,6 +200,9 @@ static PySendResult runner_am_send(PyObject *self, PyObject *value,
     PySendResult step = PYGEN_ERROR;
 
     *result = NULL;
+    if (runner->held) {
+        return runner_release(runner, result);
+    }
     if (runner_check(runner) < 0) {
         return PYGEN_ERROR;
     }
@@ -231,6 +271,11 @@ static PyObject *runner_throw(PyObject *self, PyObject *const *args,
     PyObject *result = NULL;
     PySendResult step = PYGEN_ERROR;
 
+    if (runner->held && runner->held_step != PYGEN_NEXT) {
+        return runner_result(runner_release(runner, &result), result);
+    }
+    runner->held = false;
+    Py_CLEAR(runner->held_object);
     if (runner_check(runner) < 0) {
         return NULL;
     }
@@ -263,6 +308,8 @@ static PyObject *runner_close(PyObject *self, PyObject *unused)
         return NULL;
     }
     runner->began = true;
+    runner->held = false;
+    Py_CLEAR(runner->held_object);
     if (runner->coro != NULL) {
         runner->stepping = true;
         closed = PyObject_CallMethodNoArgs(runner->coro,
@@ -322,6 +369,7 @@ static int runner_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(runner->request);
     Py_VISIT(runner->coro);
+    Py_VISIT(runner->held_object);
     return 0;
 }
 
@@ -331,6 +379,8 @@ static int runner_clear(PyObject *self)
     struct asgi_runner *runner = runner_of(self);
 
     runner->began = true;
+    runner->held = false;
+    Py_CLEAR(runner->held_object);
     Py_CLEAR(runner->coro);
     return 0;
 }
@@ -342,6 +392,7 @@ static void runner_dealloc(PyObject *self)
     struct ext_asgi *asgi = request->asgi;
 
     PyObject_GC_UnTrack(self);
+    Py_CLEAR(runner->held_object);
     Py_CLEAR(runner->coro);
     asgi_spare_give(&asgi->spare_runners, self);
     Py_DECREF(request);

@@ -153,8 +153,9 @@ void asgi_scope_fini(struct asgi_gateway *gateway)
     Py_CLEAR(gateway->scope.server);
     Py_CLEAR(gateway->scope.methods);
     Py_CLEAR(gateway->scope.http_1_0);
-    for (i = 0; i < ASGI_NAMES; i++) {
+    for (i = 0; i < ASGI_KEPT; i++) {
         Py_CLEAR(gateway->scope.names[i].bytes);
+        Py_CLEAR(gateway->scope.pairs[i]);
     }
 }
 

@@ -1,14 +1,25 @@
 /* asgi_task.c - a request's coroutine becomes a real asyncio.Task.
  *
- * From Python 3.12 on the task starts eagerly, right in on_request: what goes
- * through without waiting never meets the loop. Before, and if asked for,
- * loop.create_task makes it. Either way the task has a context of its own and
- * is asyncio.current_task() while the application runs. */
+ *     lazy    a task that becomes one only if it has to: asgi_lazy.c
+ *     eager   asyncio.Task(eager_start=True), from Python 3.12 on
+ *     task    loop.create_task: the first step is the loop's
+ *
+ * Lazy and eager start right in on_request: what goes through without waiting
+ * never meets the loop. "auto" is the first of them that this Python can do.
+ * Lazy is dearer than eager for requests that do wait, so when most of the
+ * last ones did, the next are eager.
+ *
+ * In each of them the task has a context of its own and is
+ * asyncio.current_task() while the application runs. */
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
 
-#define EAGER_VERSION 0x030C0000
+#define HAS_EAGER (PY_VERSION_HEX >= 0x030C0000)
+
+/* `suspends` goes up and down by one per request, between 0 and this; above
+ * the half most requests wait. */
+#define SUSPENDS_MAX 16u
 
 static int init_eager(struct asgi_gateway *gateway)
 {
@@ -30,36 +41,65 @@ static int init_plain(struct asgi_gateway *gateway)
     return gateway->task.start == NULL ? -1 : 0;
 }
 
-int asgi_task_init(struct asgi_gateway *gateway, PyObject *config)
+/* The mode that was asked for, as far as it has a name. */
+static int init_mode(struct asgi_gateway *gateway, PyObject *name)
 {
-    PyObject *mode = asgi_option(config, "task_mode");
-    bool eager = PY_VERSION_HEX >= EAGER_VERSION;
-    int err = 0;
+    static const struct {
+        const char *name;
+        enum asgi_task_mode mode;
+    } modes[] = {{"auto", ASGI_TASK_LAZY},
+                 {"lazy", ASGI_TASK_LAZY},
+                 {"eager", ASGI_TASK_EAGER},
+                 {"task", ASGI_TASK_PLAIN}};
+    size_t i;
 
-    if (mode == NULL) {
+    gateway->task.mode = ASGI_TASK_LAZY;
+    if (name == Py_None) {
+        return 0;
+    }
+    if (!PyUnicode_Check(name)) {
+        PyErr_SetString(PyExc_TypeError, "task_mode must be a str");
         return -1;
     }
-    if (mode != Py_None && !PyUnicode_Check(mode)) {
-        PyErr_SetString(PyExc_TypeError, "task_mode must be a str");
-        err = -1;
-    } else if (mode == Py_None ||
-               PyUnicode_CompareWithASCIIString(mode, "auto") == 0) {
-        err = 0;
-    } else if (PyUnicode_CompareWithASCIIString(mode, "task") == 0) {
-        eager = false;
-    } else if (PyUnicode_CompareWithASCIIString(mode, "eager") != 0) {
-        PyErr_Format(PyExc_ValueError, "task_mode %R is not known", mode);
-        err = -1;
-    } else if (!eager) {
-        PyErr_SetString(PyExc_ValueError,
-                        "task_mode 'eager' needs Python 3.12 or newer");
-        err = -1;
+    for (i = 0; i < XS_COUNT_OF(modes); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, modes[i].name) == 0) {
+            gateway->task.mode = modes[i].mode;
+            return 0;
+        }
     }
-    Py_DECREF(mode);
-    if (err < 0) {
-        return err;
+    PyErr_Format(PyExc_ValueError, "task_mode %R is not known", name);
+    return -1;
+}
+
+int asgi_task_init(struct asgi_gateway *gateway, PyObject *config)
+{
+    PyObject *name = asgi_option(config, "task_mode");
+    int can;
+
+    if (name == NULL) {
+        return -1;
     }
-    return eager ? init_eager(gateway) : init_plain(gateway);
+    can = init_mode(gateway, name);
+    Py_DECREF(name);
+    if (can < 0) {
+        return -1;
+    }
+    if (gateway->task.mode == ASGI_TASK_LAZY) {
+        can = asgi_lazy_init(gateway->asgi);
+        if (can < 0) {
+            return -1;
+        }
+        if (can == 0) {
+            gateway->task.mode = ASGI_TASK_EAGER;
+        }
+    }
+    if (gateway->task.mode == ASGI_TASK_EAGER && !HAS_EAGER) {
+        gateway->task.mode = ASGI_TASK_PLAIN;
+    }
+    /* Lazy ones need an eager start for what mostly waits. */
+    return gateway->task.mode != ASGI_TASK_PLAIN && HAS_EAGER
+               ? init_eager(gateway)
+               : init_plain(gateway);
 }
 
 void asgi_task_fini(struct asgi_gateway *gateway)
@@ -87,42 +127,57 @@ static PyObject *raise_later(PyObject *self, PyObject *unused)
 
 static PyMethodDef raise_later_def = {"raise", raise_later, METH_NOARGS, NULL};
 
-/* What is raised leaves the loop on its next turn: KeyboardInterrupt and
- * SystemExit end it there as they do in any other task. */
-static int defer_raise(const struct asgi_gateway *gateway)
+int asgi_task_defer_raise(const struct asgi_gateway *gateway)
 {
     PyObject *exc = asgi_raised_take();
     PyObject *call = PyCFunction_New(&raise_later_def, exc);
-    PyObject *handle =
-        call == NULL
-            ? NULL
-            : PyObject_CallMethod(gateway->loop, "call_soon", "O", call);
+    PyObject *handle = NULL;
 
+    if (call != NULL) {
+        handle = PyObject_CallMethod(gateway->loop, "call_soon", "O", call);
+    }
     Py_XDECREF(exc);
     Py_XDECREF(call);
     Py_XDECREF(handle);
     return handle == NULL ? -1 : 0;
 }
 
+/* By asyncio.Task or loop.create_task. 1: the application has suspended. */
+static int task_start(struct asgi_request *request, PyObject *runner)
+{
+    struct asgi_gateway *gateway = request->gateway;
+    PyObject *task = start_vectorcall(gateway, runner);
+
+    if (task == NULL) {
+        /* The application has raised it, not the start. */
+        return request->gateway == NULL ? asgi_task_defer_raise(gateway) : -1;
+    }
+    if (request->gateway == NULL) {
+        Py_DECREF(task);
+        return 0;
+    }
+    request->task = task;
+    return 1;
+}
+
 int asgi_task_start(struct asgi_request *request)
 {
     struct asgi_gateway *gateway = request->gateway;
     PyObject *runner = asgi_runner_new(request);
-    PyObject *task;
+    bool lazy = gateway->task.mode == ASGI_TASK_LAZY &&
+                (!HAS_EAGER || gateway->task.suspends <= SUSPENDS_MAX / 2);
+    int waits;
 
     if (runner == NULL) {
         return -1;
     }
-    task = start_vectorcall(gateway, runner);
+    waits =
+        lazy ? asgi_lazy_start(request, runner) : task_start(request, runner);
     Py_DECREF(runner);
-    if (task == NULL) {
-        /* The application has raised it, not the start. */
-        return request->gateway == NULL ? defer_raise(gateway) : -1;
+    if (waits > 0 && gateway->task.suspends < SUSPENDS_MAX) {
+        gateway->task.suspends++;
+    } else if (waits == 0 && gateway->task.suspends > 0) {
+        gateway->task.suspends--;
     }
-    if (request->gateway != NULL) {
-        request->task = task; /* it waits for something */
-    } else {
-        Py_DECREF(task);
-    }
-    return 0;
+    return waits < 0 ? -1 : 0;
 }

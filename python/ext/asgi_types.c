@@ -22,6 +22,7 @@ static int init_strings(struct ext_asgi *asgi)
 
 int ext_asgi_init(struct ext_asgi *asgi, PyObject *module)
 {
+    asgi->module = module;
     asgi->disconnected =
         PyErr_NewExceptionWithDoc("xsgi.ClientDisconnected", disconnected_doc,
                                   PyExc_ConnectionResetError, NULL);
@@ -44,6 +45,11 @@ int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg)
     Py_VISIT(asgi->await_type);
     Py_VISIT(asgi->runner_type);
     Py_VISIT(asgi->disconnected);
+    Py_VISIT(asgi->lazy.type);
+    Py_VISIT(asgi->lazy.enter);
+    Py_VISIT(asgi->lazy.leave);
+    Py_VISIT(asgi->lazy.cancelled);
+    Py_VISIT(asgi->lazy.spare);
     return 0;
 }
 
@@ -65,6 +71,11 @@ void ext_asgi_clear(struct ext_asgi *asgi)
     Py_CLEAR(asgi->await_type);
     Py_CLEAR(asgi->runner_type);
     Py_CLEAR(asgi->disconnected);
+    Py_CLEAR(asgi->lazy.spare);
+    Py_CLEAR(asgi->lazy.type);
+    Py_CLEAR(asgi->lazy.enter);
+    Py_CLEAR(asgi->lazy.leave);
+    Py_CLEAR(asgi->lazy.cancelled);
 }
 
 void ext_asgi_fini(struct ext_asgi *asgi)

@@ -154,9 +154,9 @@ class Config:
         RUNNING,
         "The asyncio loop of ASGI applications; auto is xsgi.",
     )
-    task_mode: Literal["auto", "eager", "task"] = _option(
+    task_mode: Literal["auto", "lazy", "eager", "task"] = _option(
         "auto",
-        kinds.choice("auto", "eager", "task"),
+        kinds.choice("auto", "lazy", "eager", "task"),
         RUNNING,
         "Start an ASGI request at once (eager, Python 3.12) or by the loop.",
     )

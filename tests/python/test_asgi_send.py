@@ -122,7 +122,11 @@ def test_blocked_send_can_be_cancelled(probe):
         ("start(10**30)", "ValueError", "from 200 to 999"),
         ("start('200')", "TypeError", "'status' must be an int, not str"),
         ("start(None)", "TypeError", "'status' must be an int"),
-        ("{'type': 'http.response.start'}", "ValueError", "'status' is missing"),
+        (
+            "{'type': 'http.response.start'}",
+            "ValueError",
+            "'status' is missing",
+        ),
         ("start(200, ('a', 'b'))", "TypeError", "bytes, not str"),
         ("start(200, (b'a', None))", "TypeError", "bytes, not NoneType"),
         ("start(200, (b'a',))", "TypeError", "pair"),

@@ -7,7 +7,11 @@ import pytest
 
 from asgi_probe import Probe
 
-_MODES = ["auto", "task"] + ["eager"] * (sys.version_info >= (3, 12))
+_MODES = ["task"]
+if sys.version_info >= (3, 11):
+    _MODES.append("lazy")
+if sys.version_info >= (3, 12):
+    _MODES.append("eager")
 
 
 @pytest.fixture(scope="module", params=_MODES)
@@ -16,12 +20,67 @@ def probe(request):
         yield served
 
 
+def test_auto_answers_on_every_python():
+    with Probe() as served:
+        assert served.get("/hello").body == b"hello"
+
+
 def test_current_task_is_a_real_task_and_stays_the_same(probe):
     before, same, stack = probe.get_json("/task")
 
-    assert before == ["Task", True, True, True, True]
+    assert before == [True] * 5
     assert same
     assert stack
+
+
+@pytest.mark.parametrize("how", ["", "?wait"])
+def test_task_that_is_looked_at_early_is_all_there(probe, how):
+    before, after = probe.get_json(f"/touched{how}")
+
+    assert before == [False, False, "not done"]
+    assert after == [True, True, "kept"]
+    name, done = probe.seen("touched")
+    assert name.startswith("Task-")
+    assert done
+
+
+@pytest.mark.parametrize("how", ["raise", "cancel"])
+def test_task_that_is_looked_at_early_ends_when_it_fails(probe, how):
+    assert probe.get(f"/touched?{how}").status == 500
+
+    _, done = probe.seen("touched")
+    assert done
+
+
+def test_name_of_a_task_can_be_set(probe):
+    assert probe.get("/renamed").body == b"mine"
+
+
+def test_cancellation_before_the_first_suspension_comes_at_it(probe):
+    assert probe.get("/cancel_early").body == b"cancelled"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="no TaskGroup")
+def test_task_group_that_fails_ends_as_in_any_task(probe):
+    here, there = probe.get_json("/group_error")
+
+    assert here == there
+    assert here[0] == "ExceptionGroup"
+
+
+def test_task_can_be_cancelled_by_another(probe):
+    with probe.connect() as client:
+        client.request("GET", "/be_cancelled")
+        assert probe.seen("victim")
+        assert probe.get_json("/cancel_other") == [True, True]
+        assert probe.seen("be_cancelled") == "cancelled"
+        assert client.response().status == 500
+
+
+def test_locks_queues_futures_and_executors_work(probe):
+    ends = probe.get_json("/asyncio_things")
+
+    assert ends == ["queued", "at once", [0, 1, 2], "executed"]
 
 
 def test_context_variables_do_not_leak_between_requests(probe):
@@ -31,6 +90,34 @@ def test_context_variables_do_not_leak_between_requests(probe):
                 "none",
                 "set by a request",
             ]
+
+
+def test_context_token_is_good_after_a_suspension(probe):
+    assert probe.get("/context_token").body == b"none"
+
+
+def test_requests_in_one_write_are_all_answered(probe):
+    """Behind the first, each begins when nothing new is to be read."""
+    names = ("/hello", "/context", "/task", "/too_short", "/echo") * 4
+    request = "GET {} HTTP/1.1\r\nHost: test\r\n\r\n"
+    with probe.connect() as client:
+        client.send("".join(map(request.format, names)).encode())
+        status = [client.response().status for _ in names]
+
+    assert status == [200, 200, 200, 500, 200] * 4
+
+
+def test_waiting_requests_run_side_by_side(probe):
+    """More than enough of them to change how the next ones start."""
+    clients = [probe.connect() for _ in range(40)]
+    for client in clients:
+        client.request("GET", "/asyncio_things")
+    bodies = [json.loads(client.response().body) for client in clients]
+    for client in clients:
+        client.close()
+
+    assert bodies == [["queued", "at once", [0, 1, 2], "executed"]] * 40
+    assert probe.get("/hello").body == b"hello"
 
 
 def test_timeouts_work(probe):

@@ -490,9 +490,9 @@ async def cancels_itself(scope, receive, send):
 async def task(scope, receive, send):
     current = asyncio.current_task()
     before = [
-        type(current).__name__,
-        current in asyncio.all_tasks(),
+        isinstance(current, asyncio.Task),
         "coro=<app() running at" in repr(current),
+        current in asyncio.all_tasks(),
         current.get_loop() is asyncio.get_running_loop(),
         hasattr(current.get_coro(), "cr_frame"),
     ]
@@ -503,12 +503,128 @@ async def task(scope, receive, send):
 
 
 @page
+async def touched(scope, receive, send):
+    """A task that is looked at before anything has suspended is all there,
+    and what was done to it then holds later."""
+    current = asyncio.current_task()
+    name = current.get_name()
+    current.add_done_callback(lambda task: see("touched", [name, task.done()]))
+    current.remark = "kept"
+    before = [current.done(), current.cancelled()]
+    try:
+        current.result()
+    except asyncio.InvalidStateError:
+        before.append("not done")
+    if scope["query_string"] == b"wait":
+        await asyncio.sleep(0)
+    after = [
+        current is asyncio.current_task(),
+        current.get_name() == name,
+        current.remark,
+    ]
+    if scope["query_string"] == b"raise":
+        raise KeyError("touched")
+    if scope["query_string"] == b"cancel":
+        raise asyncio.CancelledError
+    await text(send, json.dumps([before, after]))
+
+
+@page
+async def renamed(scope, receive, send):
+    asyncio.current_task().set_name("mine")
+    await asyncio.sleep(0)
+    await text(send, asyncio.current_task().get_name())
+
+
+@page
+async def cancel_early(scope, receive, send):
+    """Cancelled before the first suspension: it comes at that one."""
+    asyncio.current_task().cancel()
+    try:
+        await asyncio.sleep(PATIENCE)
+        end = "slept"
+    except asyncio.CancelledError:
+        end = "cancelled"
+    await text(send, end)
+
+
+@page
+async def group_error(scope, receive, send):
+    """How a task group that fails ends, here and in a task that asyncio
+    made."""
+
+    async def fail():
+        raise ValueError("child")
+
+    async def run():
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail())
+                group.create_task(asyncio.sleep(PATIENCE))
+            end = "no error"
+        except BaseException as error:
+            end = type(error).__name__
+        return end, asyncio.current_task().cancelling()
+
+    here = await run()
+    there = await asyncio.create_task(run())
+    await text(send, json.dumps([here, there]))
+
+
+@page
+async def be_cancelled(scope, receive, send):
+    see("victim", True)
+    kept.append(asyncio.current_task())
+    try:
+        await asyncio.sleep(PATIENCE)
+    except asyncio.CancelledError:
+        see("be_cancelled", "cancelled")
+        raise
+
+
+@page
+async def cancel_other(scope, receive, send):
+    other = kept.pop()
+    listed = other in asyncio.all_tasks()
+    other.cancel()
+    await asyncio.wait([other])
+    await text(send, json.dumps([listed, other.cancelled()]))
+
+
+@page
+async def asyncio_things(scope, receive, send):
+    loop = asyncio.get_running_loop()
+    async with asyncio.Lock():
+        await asyncio.sleep(0)
+    queue = asyncio.Queue()
+    loop.call_later(0.01, queue.put_nowait, "queued")
+    future = loop.create_future()
+    future.set_result("at once")
+    ends = [
+        await queue.get(),
+        await future,
+        await asyncio.gather(*(asyncio.sleep(0, n) for n in range(3))),
+        await loop.run_in_executor(None, lambda: "executed"),
+    ]
+    await text(send, json.dumps(ends))
+
+
+@page
 async def context(scope, receive, send):
     before = context_variable.get()
     context_variable.set("set by a request")
     await asyncio.sleep(0)
     after = context_variable.get()
     await text(send, json.dumps([before, after]))
+
+
+@page
+async def context_token(scope, receive, send):
+    """A token from before the first suspension is good after it."""
+    token = context_variable.set("before")
+    await asyncio.sleep(0)
+    context_variable.reset(token)
+    await text(send, context_variable.get())
 
 
 @page
