@@ -87,7 +87,8 @@ clang: $(VENV)/ready-to-clang
 	    -DPython_EXECUTABLE=$(python) >/dev/null
 	ninja -C build/clang$(tag) --quiet
 	run-clang-tidy -quiet -p build/clang$(tag) \
-	    '^$(CURDIR)/(core|io|sim|python)/'
+	    '^$(CURDIR)/(core|io|python)/' >build/clang$(tag)/tidy.log 2>&1 || \
+	    { grep -E '(error|note):' build/clang$(tag)/tidy.log; exit 1; }
 
 # --- The look of the code ---
 
