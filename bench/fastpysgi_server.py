@@ -2,8 +2,9 @@
 
 import sys
 
-import apps
 import fastpysgi
+
+import apps
 
 fastpysgi.server.hook_sigint = 1
 fastpysgi.run(

@@ -116,9 +116,9 @@ enum xs_body {
 };
 
 /* The next bytes of the request body, all that are there, borrowed until the
- * gateway returns or calls `xs_request_body_consume`. With XS_BODY_DATA, `*last` says that nothing
- * follows these. The first call that has to wait sends "100 Continue" if the
- * client asked for it. */
+ * gateway returns or calls `xs_request_body_consume`. With XS_BODY_DATA,
+ * `*last` says that nothing follows these. The first call that has to wait
+ * sends "100 Continue" if the client asked for it. */
 enum xs_body xs_request_body(struct xs_request *req, struct xs_slice *out,
                              bool *last);
 

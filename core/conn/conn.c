@@ -198,7 +198,7 @@ static unsigned conn_timer(const struct xs_conn *conn)
     switch (conn->state) {
         case XS_CONN_IDLE:
             if (conn->tx.queue.bytes > 0 || conn->rx.parsed < conn->rx.end) {
-                return NO_TIMER; /* the peer has to read first: see tx.deadline */
+                return NO_TIMER; /* the peer reads first: see tx.deadline */
             }
             return conn->request.gateway == NULL ? XS_DEADLINE_HEAD
                                                  : XS_DEADLINE_KEEP_ALIVE;

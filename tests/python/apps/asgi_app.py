@@ -335,7 +335,7 @@ async def endless_then_bug(scope, receive, send):
         while True:
             await send(body(b"x" * 65536, True))
     except OSError:
-        raise LookupError("a bug in cleaning up")
+        raise LookupError("a bug in cleaning up") from None
 
 
 @page
