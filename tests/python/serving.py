@@ -31,12 +31,13 @@ class Served:
         env=None,
         ready=True,
         launcher=(),
+        program=("-m", "xsgi"),
         address=("--port", "0"),
         **popen,
     ):
         if _has_address(args):
             address = ()
-        command = [*launcher, sys.executable, "-m", "xsgi", "serve", app]
+        command = [*launcher, sys.executable, *program, "serve", app]
         command += ["--app-dir", str(app_dir), *address, *args]
         environ = {**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
         self.process = subprocess.Popen(

@@ -22,6 +22,14 @@ WAYS = {
 SOON = 8
 
 
+# The command with less patience, for tests that wait until it is over.
+IMPATIENT = """
+from xsgi import cli, looped, signals
+looped.CANCEL_PATIENCE = signals.MARGIN = 0.5
+cli.main()
+"""
+
+
 @pytest.fixture
 def release(tmp_path):
     """The file that lets the application go on."""
@@ -141,7 +149,9 @@ def test_second_signal_reaches_an_application_that_blocks_the_loop(
 def test_application_that_blocks_the_loop_for_ever_is_ended(
     start, connect, app
 ):
-    server = start(*app, "--timeout-graceful-shutdown", "0")
+    server = start(
+        *app, "--timeout-graceful-shutdown", "0", program=("-c", IMPATIENT)
+    )
     hold(server, connect, 1, "/stuck")
 
     assert server.stop() == 1
@@ -179,7 +189,7 @@ def test_grace_that_is_over_cuts_wsgi_requests_off(start, connect):
 def test_request_that_will_not_be_cancelled_does_not_keep_the_server(
     start, connect
 ):
-    server = start(*ASGI, "--graceful-timeout", "0")
+    server = start(*ASGI, "--graceful-timeout", "0", program=("-c", IMPATIENT))
     hold(server, connect, 1, "/stubborn")
 
     assert server.stop() == 0
@@ -216,6 +226,20 @@ def test_lifespan_shutdown_that_takes_too_long_is_told(start):
     assert "lifespan shutdown took more than 0.2 s" in server.output()
 
 
+def test_lifespan_shutdown_has_a_time_of_its_own(start, release):
+    server = start(
+        "life_app:lazy", "--graceful-timeout", "0", program=("-c", IMPATIENT)
+    )
+    server.signal(signal.SIGTERM)
+    server.wait_for_line("held", "stdout")
+    time.sleep(1.5)  # beyond the patience with requests
+
+    release.touch()
+
+    assert server.wait(SOON) == 0
+    assert "does not stop" not in server.output()
+
+
 def test_signal_during_start_up_stops_the_server(start):
     server = start("life_app:sluggish", ready=False)
     server.wait_for_line("held", "stdout")
@@ -226,13 +250,25 @@ def test_signal_during_start_up_stops_the_server(start):
     assert "listening" not in server.output()
 
 
-def test_unix_socket_is_gone_after_the_stop(start, tmp_path):
+def test_unix_socket_is_free_for_a_successor_at_once(start, release, tmp_path):
     path = tmp_path / "x.sock"
-    server = start(*ASGI, "--uds", str(path))
+    first = start(*ASGI, "--uds", str(path))
+    with raw.Client(str(path)) as client:
+        client.request("GET", "/hold")
+        first.wait_for_line("held", "stdout")
+
+        first.signal(signal.SIGTERM)
+        first.wait_for_line("stopping")
+        deadline = time.monotonic() + SOON
+        while path.exists():
+            assert time.monotonic() < deadline
+
+        second = start(*ASGI, "--uds", str(path))
+        release.touch()
+        assert client.response().complete
+    assert first.wait(SOON) == 0
     assert path.exists()
-
-    assert server.stop() == 0
-
+    assert second.stop() == 0
     assert not path.exists()
 
 
