@@ -22,7 +22,7 @@ setup := PYTHON=$(PYTHON) VENV=$(VENV) tools/setup.sh
 sources := core io sim python tests bench examples tools
 
 .DELETE_ON_ERROR:
-.PHONY: help setup build serve tidy test asan clang check fmt clean
+.PHONY: help setup build serve tidy test asan clang bench check fmt clean
 
 help:
 	@echo "make setup   install what building and testing needs"
@@ -33,6 +33,7 @@ help:
 	@echo "make fmt     format all C and Python"
 	@echo "make asan    the tests under AddressSanitizer and UBSan"
 	@echo "make clang   build with clang and run clang-tidy"
+	@echo "make bench   CPU time per request, next to other servers"
 	@echo "make clean   remove build/ (also .venv and .cache: git clean -dfX)"
 
 # --- Set-up: again only when what it installs has changed ---
@@ -89,6 +90,9 @@ clang: $(VENV)/ready-to-clang
 	run-clang-tidy -quiet -p build/clang$(tag) \
 	    '^$(CURDIR)/(core|io|python)/' >build/clang$(tag)/tidy.log 2>&1 || \
 	    { grep -E '(error|note):' build/clang$(tag)/tidy.log; exit 1; }
+
+bench: $(VENV)/ready-to-bench build-release
+	$(python) bench/compare.py --build build/release$(tag)
 
 # --- The look of the code ---
 

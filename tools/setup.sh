@@ -3,6 +3,7 @@
 #
 #     tools/setup.sh build     what building and serving needs (the default)
 #     tools/setup.sh test      and what the tests need
+#     tools/setup.sh bench     and what the benchmarks compare with
 #     tools/setup.sh clang     and what building and linting with clang needs
 #     tools/setup.sh lint      what the formatters and ruff need
 #
@@ -77,6 +78,7 @@ missing_packages() {
     fi
     case $level in
     test | clang) has_library cmocka || echo libcmocka-dev ;;
+    bench) has wrk || echo wrk ;;
     esac
     if [ "$level" = clang ]; then
         has clang || echo clang
@@ -158,7 +160,7 @@ get_llhttp() {
 }
 
 case $level in
-build | test | clang) ;;
+build | test | clang | bench) ;;
 lint)
     has_python || install_system_packages
     make_venv
@@ -167,14 +169,14 @@ lint)
     exit
     ;;
 *)
-    die "what is '$level'? It is one of build, test, clang, lint"
+    die "what is '$level'? It is one of build, test, bench, clang, lint"
     ;;
 esac
 
 install_system_packages
 make_venv
 case $level in
-test) install_requirements test test ;;
+test | bench) install_requirements "$level" "$level" ;;
 *) install_requirements build ;;
 esac
 get_llhttp
