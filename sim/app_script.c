@@ -19,7 +19,7 @@ static void app_draw_head(struct xs_app_script *script, struct xs_tape *tape)
 
 static void app_draw_body(struct xs_app_script *script, struct xs_tape *tape)
 {
-    script->body_len = xs_plan_size(tape, XS_LABEL_APP_PIECE, XS_BODY_MAX);
+    script->body_len = xs_plan_size(tape, XS_LABEL_APP_PIECE, XS_BODY_USUAL);
     script->piece_max = XS_BODY_MAX;
     if (xs_choose(tape, XS_LABEL_APP_PIECE, 2) == 1) {
         script->piece_max =

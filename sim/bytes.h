@@ -23,8 +23,10 @@ void xs_bytes_add(struct xs_bytes *bytes, struct xs_slice more);
 __attribute__((format(printf, 2, 3))) void xs_bytes_print(
     struct xs_bytes *bytes, const char *format, ...);
 
-/* The longest body. */
-#define XS_BODY_MAX ((size_t)300 * 1000)
+/* The longest body: longer than what a server reads only to throw it away.
+ * And the longest of those that are not rare. */
+#define XS_BODY_MAX ((size_t)1300 * 1000)
+#define XS_BODY_USUAL ((size_t)300 * 1000)
 
 /* Bytes without order, of which every body of a simulation is a part: so none
  * is copied, and a shift by one byte shows. */

@@ -32,18 +32,21 @@ void xs_faults_draw(struct xs_faults *faults, struct xs_tape *tape)
     may_kill = xs_flip(tape, XS_LABEL_SWARM_KILL, (struct xs_ratio){2, 5});
     for (unsigned i = 0; i < XS_LABEL_COUNT; i++) {
         enum xs_label label = (enum xs_label)i;
-        bool kills;
+        bool kills = xs_label_class(label) == XS_CLASS_KILL;
+        uint32_t ratio;
+        bool on;
 
         if (!faults_can_draw(label)) {
             continue;
         }
-        kills = xs_label_class(label) == XS_CLASS_KILL;
-        if ((kills && !may_kill) || !xs_flip(tape, XS_LABEL_SWARM_ON, half)) {
-            continue;
+        /* Both are always drawn, so that a fault can be taken out of a tape
+         * without moving all that follows. A run with many kills would be a
+         * run with nothing else. */
+        on = xs_flip(tape, XS_LABEL_SWARM_ON, half);
+        ratio = xs_choose(tape, XS_LABEL_SWARM_RATIO,
+                          kills ? 4 : (uint32_t)sizeof faults_ratios);
+        if (on && (may_kill || !kills)) {
+            faults->percent[label] = faults_ratios[ratio];
         }
-        /* A run with many kills is a run with nothing else. */
-        faults->percent[label] = faults_ratios[xs_choose(
-            tape, XS_LABEL_SWARM_RATIO,
-            kills ? 4 : (uint32_t)sizeof faults_ratios)];
     }
 }

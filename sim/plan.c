@@ -103,7 +103,11 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
     plan->body_seed = number * 101 + 13;
     plan->begin = stream->len;
     if (plan->has_body) {
-        plan->body_len = xs_plan_size(tape, XS_LABEL_PEER_BODY, XS_BODY_MAX);
+        plan->body_len = xs_plan_size(tape, XS_LABEL_PEER_BODY, XS_BODY_USUAL);
+        if (xs_choose(tape, XS_LABEL_PEER_BODY, 64) == 63) {
+            plan->body_len =
+                XS_BODY_MAX - xs_size(tape, XS_LABEL_PEER_BODY, XS_BODY_USUAL);
+        }
         plan->chunked =
             plan->minor > 0 && xs_choose(tape, XS_LABEL_PEER_BODY, 2) == 1;
         plan->expect =

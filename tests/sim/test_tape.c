@@ -1,6 +1,7 @@
-/* test_tape.c - sim/tape.c and sim/faults.c: choices and where they are from. */
+/* test_tape.c - sim/tape.c, sim/faults.c, sim/shrink.c: choices. */
 
 #include "sim/faults.h"
+#include "sim/shrink.h"
 #include "sim/tape.h"
 #include "tests/testlib.h"
 
@@ -261,6 +262,47 @@ static void faults_kill_in_less_than_half_of_the_runs(void **state)
     xs_tape_fini(&tape);
 }
 
+/* Fails if some choice is over 6 and another one, later, is not 0. */
+static bool fails_with_two(void *user, const struct xs_choice *choices,
+                           size_t count)
+{
+    bool over = false;
+    (void)user;
+
+    for (size_t i = 0; i < count; i++) {
+        if (over && choices[i].value != 0) {
+            return true;
+        }
+        over = over || choices[i].value > 6;
+    }
+    return false;
+}
+
+static void shrink_leaves_only_what_matters(void **state)
+{
+    struct xs_choice choices[100];
+    struct xs_shrink shrink = {.choices = choices,
+                               .count = 100,
+                               .fails = fails_with_two,
+                               .runs_max = 1000};
+    uint64_t rng = 5;
+    (void)state;
+
+    for (unsigned i = 0; i < 100; i++) {
+        choices[i] =
+            (struct xs_choice){.value = (uint32_t)(xs_rng_next(&rng) % 50),
+                               .bound = 50,
+                               .label = T};
+    }
+
+    xs_shrink(&shrink);
+
+    assert_true(fails_with_two(NULL, shrink.choices, shrink.count));
+    assert_int_equal(xs_shrink_weight(shrink.choices, shrink.count), 2);
+    assert_int_equal(shrink.choices[shrink.count - 1].value, 1);
+    assert_true(shrink.runs < 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +316,7 @@ int main(void)
         cmocka_unit_test(tape_of_bytes_uses_one_a_flip_and_ends_in_zeros),
         cmocka_unit_test(tape_next_visits_every_run_once),
         cmocka_unit_test(faults_of_a_calm_tape_are_none),
+        cmocka_unit_test(shrink_leaves_only_what_matters),
         cmocka_unit_test(faults_kill_in_less_than_half_of_the_runs),
     };
 

@@ -113,6 +113,12 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
 void world_on_idle(void *user);
 /* After every step. */
 void world_check_step(struct world *world);
+__attribute__((format(printf, 3, 4))) void world_fault(struct world_site *site,
+                                                       enum xs_oracle oracle,
+                                                       const char *format, ...);
+
+/* world_end.c */
+
 /* All clients are done and the server has stopped. */
 void world_check_end(struct world *world);
 /* After the server is gone. */

@@ -28,11 +28,8 @@ static uint64_t site_now(const struct world_site *site)
     return xs_sim_now(site->world->sim);
 }
 
-__attribute__((format(printf, 3, 4))) static void site_fault(
-    struct world_site *site, enum xs_oracle oracle, const char *format, ...);
-
-static void site_fault(struct world_site *site, enum xs_oracle oracle,
-                       const char *format, ...)
+void world_fault(struct world_site *site, enum xs_oracle oracle,
+                 const char *format, ...)
 {
     char text[160];
     va_list args;
@@ -106,12 +103,12 @@ static void site_expired(struct world_site *site, enum xs_deadline_kind kind)
 
     site->expired = true;
     if (now < site_since(site, kind) + lasts) {
-        site_fault(site, oracle, "deadline %d is early: %" PRIu64 " ms",
-                   (int)kind, (now - site_since(site, kind)) / XS_MS_NS);
+        world_fault(site, oracle, "deadline %d is early: %" PRIu64 " ms",
+                    (int)kind, (now - site_since(site, kind)) / XS_MS_NS);
     }
     if (at_most != XS_NEVER && now > at_most + lasts + late) {
-        site_fault(site, oracle, "deadline %d is late: %" PRIu64 " ms",
-                   (int)kind, (now - at_most) / XS_MS_NS);
+        world_fault(site, oracle, "deadline %d is late: %" PRIu64 " ms",
+                    (int)kind, (now - at_most) / XS_MS_NS);
     }
 }
 
@@ -174,7 +171,7 @@ static void on_ended(struct xs_sim_tap *tap)
     site->ended = true;
     site->end_ns = site_now(site);
     if (!xs_model_is_complete(&conn->model)) {
-        site_fault(site, XS_ORACLE_O7, "ended before all was written");
+        world_fault(site, XS_ORACLE_O7, "ended before all was written");
     }
 }
 
@@ -198,11 +195,11 @@ static void on_closed(struct xs_sim_tap *tap, bool abort, bool dead)
     site->closed_ns = site_now(site);
     site->dead = dead;
     if (conn->count > 0 && conn->calls[conn->count - 1].phase != XS_APP_OVER) {
-        site_fault(site, XS_ORACLE_O11,
-                   "closed without a word to the application");
+        world_fault(site, XS_ORACLE_O11,
+                    "closed without a word to the application");
     }
     if (abort && !dead && !site_may_reset(site)) {
-        site_fault(site, XS_ORACLE_O7, "reset without a reason");
+        world_fault(site, XS_ORACLE_O7, "reset without a reason");
     }
 }
 
@@ -266,8 +263,8 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
             continue;
         }
         if (!site_may_refuse(site, why)) {
-            site_fault(site, XS_ORACLE_O4, "request %u is refused: %s",
-                       conn->count, xs_refusal_rule(why));
+            world_fault(site, XS_ORACLE_O4, "request %u is refused: %s",
+                        conn->count, xs_refusal_rule(why));
         }
         site->refused = true;
         conn->last = true;
@@ -296,25 +293,25 @@ static void site_accessed(struct world_site *site,
 
     conn->accesses++;
     if (conn->accesses != conn->count) {
-        site_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
-                   conn->accesses, conn->count);
+        world_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
+                    conn->accesses, conn->count);
         return;
     }
     call = &conn->calls[conn->count - 1];
     if (!site->world->memory_fails &&
         (!xs_slice_eq(access->method, call->plan->method) ||
          access->minor != call->plan->minor)) {
-        site_fault(site, XS_ORACLE_O11, "another request is logged");
+        world_fault(site, XS_ORACLE_O11, "another request is logged");
     }
     if (access->end_ns != site_now(site) || access->start_ns > access->end_ns) {
-        site_fault(site, XS_ORACLE_O11, "another time is logged");
+        world_fault(site, XS_ORACLE_O11, "another time is logged");
     }
     if (strcmp(access->why, "ok") == 0 &&
         (access->status != call->script.status ||
          access->body_bytes != call->script.body_len)) {
-        site_fault(site, XS_ORACLE_O11,
-                   "status %u and %" PRIu64 " bytes are logged", access->status,
-                   access->body_bytes);
+        world_fault(site, XS_ORACLE_O11,
+                    "status %u and %" PRIu64 " bytes are logged",
+                    access->status, access->body_bytes);
     }
 }
 
@@ -339,10 +336,10 @@ static void site_check_waiting(struct world_site *site,
 
     if (site->recv_total >= plan->end ||
         (!plan->chunked && site->recv_total > plan->head_end + call->got)) {
-        site_fault(site, XS_ORACLE_O11, "on_body does not come");
+        world_fault(site, XS_ORACLE_O11, "on_body does not come");
     }
     if (site->eof && site->recv_total < plan->end) {
-        site_fault(site, XS_ORACLE_O11, "the client's end is not noticed");
+        world_fault(site, XS_ORACLE_O11, "the client's end is not noticed");
     }
 }
 
@@ -356,13 +353,14 @@ static void site_check_resting(struct world_site *site)
         handled = conn->calls[conn->count - 1].plan->end;
     }
     if (conn->model.close_said) {
-        site_fault(site, XS_ORACLE_O8, "it said that it closes, and does not");
+        world_fault(site, XS_ORACLE_O8, "it said that it closes, and does not");
     }
     if (site->world->stopped && site->recv_total == handled) {
-        site_fault(site, XS_ORACLE_O8, "an idle connection outlives the stop");
+        world_fault(site, XS_ORACLE_O8, "an idle connection outlives the stop");
     }
     if (site->eof && site->recv_total == handled) {
-        site_fault(site, XS_ORACLE_O8, "nobody is there, and it is open still");
+        world_fault(site, XS_ORACLE_O8,
+                    "nobody is there, and it is open still");
     }
 }
 
@@ -380,7 +378,7 @@ static void site_check_idle(struct world_site *site)
     }
     if (!xs_model_is_complete(&conn->model)) {
         if ((xs_sim_peer_wanted(site->peer) & XS_IO_WRITE) == 0) {
-            site_fault(site, XS_ORACLE_O9, "bytes are held back");
+            world_fault(site, XS_ORACLE_O9, "bytes are held back");
         }
     } else if (call != NULL && call->phase != XS_APP_OVER) {
         if (call->wait_body) {
@@ -420,166 +418,5 @@ void world_check_step(struct world *world)
             2 * world->config.limits.tx_high * world->client_count) {
         xs_verdict_fail(&world->verdict, XS_ORACLE_O20, "%zu bytes in use",
                         stats->mem_bytes_most);
-    }
-}
-
-/* at the end: O3, O9, O17, O18 */
-
-/* What the client has read is what the application has said. */
-static void site_check_response(struct world_site *site, unsigned number)
-{
-    const struct xs_app_call *call = &site->conn->calls[number];
-    const struct xs_reader *reader = &site->client->reader;
-    const struct xs_response *response = &reader->responses[number];
-    const struct xs_app_script *script = &call->script;
-    size_t len = script->body_len;
-    struct xs_slice body;
-
-    if (!call->finished || number >= reader->complete) {
-        return;
-    }
-    if (call->plan->is_head || script->status == 204 || script->status == 304) {
-        len = 0;
-    }
-    body = xs_pattern_body(&site->world->pattern, script->body_seed, len);
-    if (response->status != script->status || response->body_len != len ||
-        response->body_hash != xs_reader_hash(0, 0, body)) {
-        site_fault(site, XS_ORACLE_O3,
-                   "response %u is read as %u with %" PRIu64
-                   " bytes, said was %u with %zu",
-                   number, response->status, response->body_len, script->status,
-                   len);
-    }
-}
-
-/* A request that is too long ends its connection, one way or the other. */
-static bool site_was_too_long(const struct world_site *site)
-{
-    for (unsigned i = 0; i < site->conn->count; i++) {
-        if (site->conn->calls[i].plan->body_len > site->world->app.body_max) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The server has stopped before it could do its part. */
-static bool site_was_cut_off(const struct world_site *site)
-{
-    const struct world *world = site->world;
-
-    return world->stopped_early &&
-           (!site->accepted || world->frail ||
-            site->closed_ns >= world->stop_ns + world->grace_ns);
-}
-
-/* Whether anything has happened that may cost a client its answers. */
-static bool site_is_excused(const struct world_site *site)
-{
-    const struct world *world = site->world;
-    const struct xs_app_conn *conn = site->conn;
-
-    return !xs_client_is_good(site->client) || world->app.kills ||
-           world->memory_fails || site->expired || conn->spoilt ||
-           site_was_too_long(site) || site_was_cut_off(site);
-}
-
-/* Answers that were given in whole. */
-static unsigned site_finished(const struct world_site *site)
-{
-    unsigned finished = 0;
-
-    for (unsigned i = 0; i < site->conn->count; i++) {
-        finished += site->conn->calls[i].finished;
-    }
-    return finished;
-}
-
-/* A client that does its part gets all answers, whole and in order. */
-static void site_check_answers(struct world_site *site)
-{
-    const struct xs_client *client = site->client;
-    const struct xs_app_conn *conn = site->conn;
-    unsigned due = client->plan_count;
-
-    if (site_is_excused(site)) {
-        return;
-    }
-    if (conn->model.close_said || site->refused) {
-        due = conn->count + (site->refused ? 1 : 0);
-    } else if (site->world->stopped_early) {
-        due = site_finished(site);
-        due = due < client->reader.complete ? client->reader.complete : due;
-    }
-    if (client->reader.complete != due) {
-        site_fault(site, XS_ORACLE_O9, "%u of %u answers have come",
-                   client->reader.complete, due);
-    } else if (site->world->stopped_early) {
-        return; /* it may have been about to ask for more */
-    } else if (client->was_reset) {
-        site_fault(site, XS_ORACLE_O9, "reset without need");
-    } else if (client->ended && !client->ended_well) {
-        site_fault(site, XS_ORACLE_O9, "the stream ends inside an answer");
-    }
-}
-
-static void site_check_end(struct world_site *site)
-{
-    const struct xs_app_conn *conn = site->conn;
-
-    for (unsigned i = 0; i < conn->count; i++) {
-        if (conn->calls[i].phase != XS_APP_OVER) {
-            site_fault(site, XS_ORACLE_O9, "request %u has not ended", i);
-        }
-        site_check_response(site, i);
-    }
-    if (conn->closes != (conn->count > 0 ? 1u : 0u)) {
-        site_fault(site, XS_ORACLE_O17, "conn_user is given back %u times",
-                   conn->closes);
-    }
-    if (site->world->config.events.access != NULL &&
-        conn->accesses != conn->count) {
-        site_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
-                   conn->accesses, conn->count);
-    }
-    if (site->accepted && !site->closed) {
-        site_fault(site, XS_ORACLE_O17, "the server has not closed");
-    }
-    site_check_answers(site);
-}
-
-void world_check_end(struct world *world)
-{
-    for (unsigned i = 0; i < world->client_count; i++) {
-        site_check_end(&world->sites[i]);
-    }
-    if (world->app.lent != world->app.released) {
-        xs_verdict_fail(&world->verdict, XS_ORACLE_O18,
-                        "%" PRIu64 " pieces were lent, %" PRIu64 " released",
-                        world->app.lent, world->app.released);
-    }
-    if (world->server.stats.connections != 0 ||
-        world->server.stats.requests != 0) {
-        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
-                        "the server counts what is gone");
-    }
-}
-
-void world_check_after(struct world *world)
-{
-    const struct xs_sim_stats *stats = xs_sim_stats(world->sim);
-
-    if (stats->mem_blocks != 0) {
-        xs_verdict_fail(&world->verdict, XS_ORACLE_O18,
-                        "%zu blocks of memory are left", stats->mem_blocks);
-    }
-    if (stats->conns != 0 || stats->links != 0) {
-        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
-                        "%u connections and %u links are left", stats->conns,
-                        stats->links);
-    }
-    if (!xs_sim_idle(world->sim)) {
-        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
-                        "something is planned still");
     }
 }
