@@ -43,12 +43,6 @@ static int environ_set(PyObject *environ, PyObject *key, PyObject *value)
     return err;
 }
 
-static PyObject *text_of(struct xs_slice bytes)
-{
-    return PyUnicode_DecodeLatin1((const char *)bytes.data,
-                                  (Py_ssize_t)bytes.len, NULL);
-}
-
 /* ---- who talks to whom ---- */
 
 static void peer_free(struct peer *peer)
@@ -185,7 +179,7 @@ static PyObject *path_decoded(const struct wsgi_gateway *gateway,
         }
     }
     len = percent_decode(path, out);
-    text = text_of(without_root(gateway, xs_slice_of(out, len)));
+    text = wsgi_text(without_root(gateway, xs_slice_of(out, len)));
     if (out != stack) {
         PyMem_Free(out);
     }
@@ -209,14 +203,14 @@ static PyObject *path_info(const struct wsgi_gateway *gateway,
         PyBytes_GET_SIZE(gateway->environ.root) == 0) {
         return Py_NewRef(uri);
     }
-    return text_of(without_root(gateway, path));
+    return wsgi_text(without_root(gateway, path));
 }
 
 static int set_target(const struct wsgi_gateway *gateway, PyObject *environ,
                       const struct xs_head *head)
 {
     const struct ext_wsgi *wsgi = gateway->wsgi;
-    PyObject *uri = text_of(head->target);
+    PyObject *uri = wsgi_text(head->target);
     int err = -1;
 
     if (uri == NULL) {
@@ -230,8 +224,8 @@ static int set_target(const struct wsgi_gateway *gateway, PyObject *environ,
     }
     Py_DECREF(uri);
     if (err == 0 && head->query.len > 0) {
-        err =
-            environ_set(environ, wsgi->str.query_string, text_of(head->query));
+        err = environ_set(environ, wsgi->str.query_string,
+                          wsgi_text(head->query));
     }
     return err;
 }
@@ -248,7 +242,7 @@ static PyObject *method_of(const struct wsgi_gateway *gateway,
                 PyTuple_GET_ITEM(gateway->environ.methods, (Py_ssize_t)i));
         }
     }
-    return text_of(method);
+    return wsgi_text(method);
 }
 
 static int set_line(const struct wsgi_gateway *gateway, PyObject *environ,
@@ -318,7 +312,7 @@ static int init_root(struct wsgi_gateway *gateway, PyObject *config)
     bytes = xs_slice_of(PyBytes_AS_STRING(gateway->environ.root),
                         (size_t)PyBytes_GET_SIZE(gateway->environ.root));
     return environ_set(gateway->environ.model, gateway->wsgi->str.script_name,
-                       text_of(bytes));
+                       wsgi_text(bytes));
 }
 
 static int init_methods(struct wsgi_gateway *gateway)
@@ -390,7 +384,7 @@ static int model_constants(struct wsgi_gateway *gateway, PyObject *config)
         {wsgi->str.raw_uri, Py_NewRef(wsgi->str.slash)},
         {wsgi->str.request_uri, Py_NewRef(wsgi->str.slash)},
         {wsgi->str.server_protocol, Py_NewRef(wsgi->str.http_1_1)},
-        {wsgi->str.server_software, PyUnicode_FromString("xsgi")},
+        {wsgi->str.server_software, PyUnicode_FromString("xsgi/" XS_VERSION)},
         {wsgi->str.remote_addr, Py_NewRef(empty)},
         {wsgi->str.wsgi_version, Py_BuildValue("(ii)", 1, 0)},
         {wsgi->str.wsgi_url_scheme, Py_NewRef(wsgi->str.http)},

@@ -209,12 +209,6 @@ static int entry_find(struct wsgi_gateway *gateway, struct xs_slice name,
     return 0;
 }
 
-static PyObject *text_of(struct xs_slice bytes)
-{
-    return PyUnicode_DecodeLatin1((const char *)bytes.data,
-                                  (Py_ssize_t)bytes.len, NULL);
-}
-
 /* The value as a str; new, NULL with an exception set. */
 static PyObject *entry_value(struct wsgi_name *entry, struct xs_slice value)
 {
@@ -224,7 +218,7 @@ static PyObject *entry_value(struct wsgi_name *entry, struct xs_slice value)
         memcmp(PyUnicode_1BYTE_DATA(text), value.data, value.len) == 0) {
         return Py_NewRef(text);
     }
-    text = text_of(value);
+    text = wsgi_text(value);
     if (text != NULL && !entry->is_secret &&
         (Py_ssize_t)value.len <= VALUE_MAX) {
         Py_XSETREF(entry->value, Py_NewRef(text));
@@ -276,7 +270,7 @@ static int field_add_rare(struct wsgi_gateway *gateway, PyObject *environ,
     }
     again = PyDict_Contains(environ, key);
     if (again >= 0) {
-        err = field_set(gateway->wsgi, environ, key, text_of(field->value),
+        err = field_set(gateway->wsgi, environ, key, wsgi_text(field->value),
                         again == 1);
     }
     Py_DECREF(key);

@@ -135,6 +135,14 @@ static inline struct wsgi_request *wsgi_request_of(PyObject *self)
     return (struct wsgi_request *)(void *)self;
 }
 
+/* The str that PEP 3333 calls native: bytes as latin-1. New; NULL with an
+ * exception set. */
+static inline PyObject *wsgi_text(struct xs_slice bytes)
+{
+    return PyUnicode_DecodeLatin1((const char *)bytes.data,
+                                  (Py_ssize_t)bytes.len, NULL);
+}
+
 /* wsgi_gateway.c */
 
 /* config.name or config["name"], or None. New reference, NULL with an
@@ -246,7 +254,7 @@ void wsgi_response_go(struct wsgi_request *request);
 
 /* wsgi_spool.c */
 
-/* Close a spool and drop it; the exception state stays. Accepts NULL. */
+/* Close a file and drop it; the exception state stays. Accepts NULL. */
 void wsgi_spool_close(PyObject **spool);
 
 /* Take what has arrived of the request body; run the application when that is

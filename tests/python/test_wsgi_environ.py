@@ -7,6 +7,7 @@ import wsgiref.validate
 import pytest
 
 from wsgi_probe import THREADS, Probe, seen_environ
+from xsgi import _xsgi
 
 HOST = "Host: example.org"
 
@@ -294,6 +295,7 @@ def test_wsgi_variables_tell_the_truth(threads):
     assert environ["wsgi.run_once"] is False
     assert environ["wsgi.input_terminated"] is True
     assert environ["wsgi.errors"] is sys.stderr
+    assert environ["SERVER_SOFTWARE"] == f"xsgi/{_xsgi.__version__}"
 
 
 def test_several_workers_are_multiprocess():
