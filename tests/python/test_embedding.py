@@ -14,6 +14,7 @@ import pytest
 
 import raw
 import xsgi
+from xsgi import looped
 
 LIMIT = 20
 
@@ -187,6 +188,28 @@ async def test_two_servers_share_a_loop(fd, address):
     for task in tasks:
         with pytest.raises(asyncio.CancelledError):
             await task
+
+
+def test_loop_of_ours_needs_no_guest_also_the_second_time(monkeypatch):
+    def no_guest(loop):
+        raise AssertionError("a guest")
+
+    async def serve_once():
+        app = App()
+        task = asyncio.create_task(xsgi.serve(app, port=0))
+        await _ready(app)
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    monkeypatch.setattr(looped, "Guest", no_guest)
+    loop = xsgi.Loop()
+    try:
+        for _ in range(2):
+            loop.run_until_complete(asyncio.wait_for(serve_once(), LIMIT))
+    finally:
+        loop.close()
 
 
 @in_loop

@@ -173,6 +173,12 @@ def test_lifespan_surrounds_the_requests(serve):
     assert server.stdout == ["lifespan.startup", "lifespan.shutdown"]
 
 
+def test_state_of_the_lifespan_reaches_the_requests(serve):
+    server = serve(ASGI)
+
+    assert httpx.get(server.url + "/state").text == "kept"
+
+
 @pytest.mark.parametrize(
     ("loop", "module"),
     [

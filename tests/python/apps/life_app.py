@@ -8,6 +8,7 @@
 /ticks     how a background thread has fared since the last /ticks
 /loop      the type of the loop
 /body      the size of the request's body
+/state     what the lifespan left for requests
 /echo      method, path, root path
 """
 
@@ -111,6 +112,8 @@ async def answer(scope, receive):
         return ticker.report()
     if path == "/loop":
         return type(asyncio.get_running_loop()).__module__
+    if path == "/state":
+        return scope["state"]["word"]
     if path == "/body":
         return await size_of_body(receive)
     if path == "/echo":
@@ -118,7 +121,8 @@ async def answer(scope, receive):
     return "hello"
 
 
-async def lifespan(receive, send):
+async def lifespan(scope, receive, send):
+    scope["state"]["word"] = "kept"
     while True:
         message = await receive()
         tell(message["type"])
@@ -129,7 +133,7 @@ async def lifespan(receive, send):
 
 async def asgi(scope, receive, send):
     if scope["type"] == "lifespan":
-        await lifespan(receive, send)
+        await lifespan(scope, receive, send)
         return
     body = (await answer(scope, receive)).encode()
     length = (b"content-length", b"%d" % len(body))
@@ -159,7 +163,7 @@ async def sluggish(scope, receive, send):
     if scope["type"] == "lifespan":
         await receive()
         await hold()
-        await lifespan(receive, send)
+        await lifespan(scope, receive, send)
 
 
 async def lazy(scope, receive, send):
