@@ -9,9 +9,10 @@
  * `next` has passed, and after each `kick`, `run` with 0).
  *
  * The rules:
- *   1. `run` waits at most `timeout_ns` for something to happen, runs the
- *      callbacks that are due, and returns; with 0 it never blocks. It may
- *      return early. It returns soon after a callback has run.
+ *   1. `run` waits at most `timeout_ns` (rounded up to what the system can
+ *      wait: 1 ms) for something to happen, runs the callbacks that are due,
+ *      and returns; with 0 it never blocks. It may return early. It returns
+ *      soon after a callback has run, and does not wait in between.
  *   2. `on_defer` (io.h) runs inside `run`, before it would block or return.
  *   3. `block` is called right before the thread blocks and `wake` before
  *      anything else is called afterwards, always in pairs; not at all when

@@ -39,12 +39,14 @@
  *      backend blocks; several calls before it comes give one. A call made
  *      inside `on_defer` gives one more before the backend blocks.
  *  11. `close` without abort hands what was written to the peer, if it still
- *      lives, and then ends the stream; with abort it resets.
+ *      lives, and then ends the stream; with abort it resets. A close with
+ *      bytes of the peer's unread resets too, and output may be lost with it.
  *  12. `post` runs the job once, on the backend's thread, in the order of
  *      posting, and wakes a blocked backend for it.
  *  13. Errors are those of error.h and no others; no signal (SIGPIPE) comes.
  *  14. After XS_ERESET or XS_EPIPE from `writev`, `recv` may still give bytes
  *      that had arrived; after XS_ERESET from `recv` the connection is dead.
+ *      A reset is told once, by either: then `recv` says 0, `writev` XS_EPIPE.
  *  15. Nothing is lost between the calls: bytes arrive in order, once, and
  *      what `writev` took reaches the peer in order unless it dies. */
 
