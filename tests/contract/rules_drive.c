@@ -123,6 +123,28 @@ static void run_returns_when_block_took_until_the_alarm(struct world *world)
     world->do_block = NULL;
 }
 
+/* The clock that the wait is reckoned by is not from before the work. */
+static void an_alarm_is_not_late_by_what_the_host_has_worked(
+    struct world *world)
+{
+    uint64_t start;
+    uint64_t late_ns;
+
+    world_run(world, 0);
+    start = real_ns();
+    while (real_ns() - start < 200 * XS_MS_NS) {
+    }
+    start = real_ns();
+    world->io->ops->alarm(world->io,
+                          world->io->ops->now(world->io) + 2 * XS_MS_NS);
+    while (world->alarms == 0) {
+        assert_int_equal(world->drive->ops->run(world->drive, XS_NEVER), 0);
+    }
+    late_ns = real_ns() - start;
+
+    assert_true(late_ns < 150 * XS_MS_NS);
+}
+
 static void waits_come_in_pairs_of_block_and_wake(struct world *world)
 {
     world->io->ops->alarm(world->io,
@@ -394,6 +416,7 @@ const struct rule rules_drive[] = {
     RULE(run_does_not_wait_after_a_callback),
     RULE(run_does_not_turn_in_circles_before_an_alarm),
     RULE(run_returns_when_block_took_until_the_alarm),
+    RULE(an_alarm_is_not_late_by_what_the_host_has_worked),
     RULE(waits_come_in_pairs_of_block_and_wake),
     RULE(nothing_blocks_while_a_defer_is_owed),
     RULE(nothing_blocks_after_a_defer),
