@@ -26,6 +26,9 @@ int xs_sys_accept(int fd, struct sockaddr_storage *addr, socklen_t *len);
 void xs_sys_tune_listener(int fd);
 void xs_sys_tune_conn(int fd);
 
+/* Flags for send and sendmsg: no SIGPIPE. */
+extern const int xs_sys_send_flags;
+
 /* See xs_io_ops.unacked. */
 int64_t xs_sys_unacked(int fd);
 

@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "io/sys.h"
 
+const int xs_sys_send_flags = 0; /* see SO_NOSIGPIPE below */
+
 /* Non-blocking, closed on exec, no SIGPIPE. Closes `fd` if that fails. */
 static int sys_prepare(int fd)
 {

@@ -8,6 +8,8 @@
 #include "core/base/error.h"
 #include "io/sys.h"
 
+const int xs_sys_send_flags = MSG_NOSIGNAL;
+
 int xs_sys_socket(int family)
 {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -77,7 +77,7 @@ static ssize_t conn_sendmsg(int fd, const struct xs_slice *bytes,
         iov[i].iov_base = (void *)(uintptr_t)bytes[i].data;
         iov[i].iov_len = bytes[i].len;
     }
-    return sendmsg(fd, &msg, MSG_NOSIGNAL);
+    return sendmsg(fd, &msg, xs_sys_send_flags);
 }
 
 int64_t xs_uv_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
@@ -91,7 +91,7 @@ int64_t xs_uv_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
     do {
         if (count == 1) {
             XS_ASSERT(bytes->len > 0);
-            n = send(conn->fd.fd, bytes->data, bytes->len, MSG_NOSIGNAL);
+            n = send(conn->fd.fd, bytes->data, bytes->len, xs_sys_send_flags);
         } else {
             n = conn_sendmsg(conn->fd.fd, bytes, count);
         }
