@@ -32,7 +32,7 @@ enum xs_app_wrong {
     XS_APP_WRONG_LONG,        /* more */
     XS_APP_WRONG_EARLY_BODY,  /* a body before the start */
     XS_APP_WRONG_LATE_FIELD,  /* a field behind the head */
-    XS_APP_WRONG_FIELD,       /* a field that is none */
+    XS_APP_WRONG_FIELD,       /* fields that are none */
     XS_APP_WRONG_START_TWICE, /* legal: drops the head given before */
     XS_APP_WRONG_COUNT
 };
@@ -45,6 +45,8 @@ struct xs_app_script {
     bool declared; /* gives Content-Length */
     bool close;    /* gives Connection: close */
     unsigned fields;
+    unsigned odd;           /* a field with a meaning of its own; or 0 */
+    struct xs_slice reason; /* static; may be empty */
     uint32_t body_seed;
     size_t body_len;
     size_t piece_max;

@@ -130,10 +130,11 @@ static void call_field(struct xs_app_call *call, const char *name,
 
 static bool call_start(struct xs_app_call *call, unsigned status)
 {
-    int err = xs_response_start(call->req, status, XS_LIT(""));
+    struct xs_slice reason = call->script.reason;
+    int err = xs_response_start(call->req, status, reason);
 
     if (err == 0) {
-        xs_model_start(&call->conn->model, status);
+        xs_model_start(&call->conn->model, status, reason);
         return true;
     }
     if (err != XS_ENOMEM || !call->app->memory_fails) {
@@ -141,6 +142,45 @@ static bool call_start(struct xs_app_call *call, unsigned status)
     }
     call->script.fail_at = call->step;
     return false;
+}
+
+/* Fields that mean something to the server as well. */
+static const struct {
+    const char *name;
+    const char *value;
+} odd_fields[] = {
+    {"Date", "Thu, 01 Jan 1970 00:00:00 GMT"},
+    {"SERVER", "another"},
+    {"Connection", "keep-alive"},
+    {"Connection", "x-odd, close"},
+    {"Transfer-Encoding", "chunked"},
+};
+
+/* None of these may be taken. */
+static void call_wrong_fields(struct xs_app_call *call)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+    } fields[] = {
+        {"x-bad", "a\r\nb: c"},
+        {"x-bad", "a\nb"},
+        {"bad name", "x"},
+        {"", "x"},
+        {"content-length", "5x"},
+        {"content-length", ""},
+        {"transfer-encoding", "gzip"},
+    };
+
+    for (size_t i = 0; i < XS_COUNT_OF(fields); i++) {
+        if (xs_response_header(call->req, xs_slice_str(fields[i].name),
+                               xs_slice_str(fields[i].value)) != XS_EINVALID) {
+            xs_app_fault(call, XS_ORACLE_O11, "an illegal field is taken");
+        }
+    }
+    if (xs_response_start(call->req, 99, XS_LIT("")) != XS_EINVALID) {
+        xs_app_fault(call, XS_ORACLE_O11, "an illegal status is taken");
+    }
 }
 
 static void call_head(struct xs_app_call *call)
@@ -159,10 +199,12 @@ static void call_head(struct xs_app_call *call)
     if (!call_start(call, script->status)) {
         return;
     }
-    if (script->wrong == XS_APP_WRONG_FIELD &&
-        xs_response_header(call->req, XS_LIT("x-bad"), XS_LIT("a\r\nb: c")) !=
-            XS_EINVALID) {
-        xs_app_fault(call, XS_ORACLE_O11, "a field with a line end is taken");
+    if (script->wrong == XS_APP_WRONG_FIELD) {
+        call_wrong_fields(call);
+    }
+    if (script->odd > 0) {
+        call_field(call, odd_fields[script->odd - 1].name,
+                   odd_fields[script->odd - 1].value);
     }
     for (unsigned i = 0; i < script->fields; i++) {
         call_field(call, i == 1 ? "X-Powered-By" : "content-type",

@@ -15,6 +15,17 @@ static void app_draw_head(struct xs_app_script *script, struct xs_tape *tape)
     script->declared = xs_choose(tape, XS_LABEL_APP_HEAD, 2) == 1;
     script->fields = xs_choose(tape, XS_LABEL_APP_FIELD, 4);
     script->close = xs_choose(tape, XS_LABEL_APP_FIELD, 16) == 15;
+    switch (xs_choose(tape, XS_LABEL_APP_FIELD, 8)) {
+        case 6:
+            script->odd = 1 + xs_choose(tape, XS_LABEL_APP_FIELD, 5);
+            break;
+        case 7:
+            script->status = 299;
+            script->reason = XS_LIT("Quite Odd");
+            break;
+        default:
+            break;
+    }
 }
 
 static void app_draw_body(struct xs_app_script *script, struct xs_tape *tape)

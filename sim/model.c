@@ -149,7 +149,8 @@ void xs_model_request(struct xs_model *model, unsigned minor, bool is_head,
     };
 }
 
-void xs_model_start(struct xs_model *model, unsigned status)
+void xs_model_start(struct xs_model *model, unsigned status,
+                    struct xs_slice reason)
 {
     struct xs_model_response *response = &model->response;
 
@@ -158,6 +159,7 @@ void xs_model_start(struct xs_model *model, unsigned status)
                      response->begin_s);
     response->started = true;
     response->status = status;
+    response->reason = reason;
     response->bodiless = status == 204 || status == 304;
 }
 
@@ -177,9 +179,13 @@ void xs_model_field(struct xs_model *model, const char *name, const char *value)
     }
     if (name_is(name, "connection")) {
         response->app_close =
-            response->app_close || strcmp(value, "close") == 0;
-        return;
+            response->app_close || strstr(value, "close") != NULL;
+        if (strchr(value, ',') == NULL) {
+            return; /* nothing in it but what the server says itself */
+        }
     }
+    response->has_date = response->has_date || name_is(name, "date");
+    response->has_server = response->has_server || name_is(name, "server");
     if (name_is(name, "content-length")) {
         response->has_length = true;
         response->left = strtoull(value, NULL, 10);
@@ -229,10 +235,12 @@ static void model_head(struct xs_model *model, size_t len, bool more,
     model_framing(response, more);
     model_number(model, "HTTP/1.1 ", response->status, false);
     model_text(model, XS_LIT(" "));
-    model_text(model, model_phrase(response->status));
+    model_text(model, response->reason.len > 0
+                          ? response->reason
+                          : model_phrase(response->status));
     model_text(model, XS_LIT("\r\n"));
     model_text(model, xs_slice_of(response->fields.data, response->fields.len));
-    if (model->date) {
+    if (model->date && !response->has_date) {
         model_text(model, XS_LIT("date: "));
         part = model_part(model, XS_PART_DATE);
         part->len = 29;
@@ -240,7 +248,7 @@ static void model_head(struct xs_model *model, size_t len, bool more,
         part->to_s = wall_s;
         model_text(model, XS_LIT("\r\n"));
     }
-    if (model->server_name.len > 0) {
+    if (model->server_name.len > 0 && !response->has_server) {
         model_text(model, XS_LIT("server: "));
         model_text(model, model->server_name);
         model_text(model, XS_LIT("\r\n"));
@@ -324,7 +332,7 @@ void xs_model_refuse(struct xs_model *model, unsigned status,
                      struct xs_slice text, uint64_t wall_s,
                      const struct xs_model_ties *ties)
 {
-    xs_model_start(model, status);
+    xs_model_start(model, status, XS_LIT(""));
     xs_model_field(model, "content-type", "text/plain; charset=utf-8");
     xs_model_body(model, text, false, wall_s, ties);
 }

@@ -50,9 +50,12 @@ struct xs_model_response {
     bool head_out;
     bool done;
     unsigned status;
+    struct xs_slice reason; /* static; empty: the usual one */
     uint64_t begin_s;       /* when the request came */
     struct xs_bytes fields; /* owned; as they go out */
     bool has_length;
+    bool has_date;
+    bool has_server;
     bool app_close;
     bool chunked;
     bool until_close;
@@ -103,7 +106,8 @@ void xs_model_fini(struct xs_model *model);
  * of the day. */
 void xs_model_request(struct xs_model *model, unsigned minor, bool is_head,
                       uint64_t wall_s);
-void xs_model_start(struct xs_model *model, unsigned status);
+void xs_model_start(struct xs_model *model, unsigned status,
+                    struct xs_slice reason);
 void xs_model_field(struct xs_model *model, const char *name,
                     const char *value);
 void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,

@@ -3,6 +3,7 @@
 #include "sim/plan.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/base.h"
 
@@ -86,6 +87,41 @@ static void plan_chunks(const struct xs_plan *plan, struct xs_tape *tape,
     xs_bytes_add(stream, XS_LIT("\r\n"));
 }
 
+/* Rarely, a target that is long. The bytes added. */
+static size_t plan_pad(struct xs_tape *tape, struct xs_bytes *stream)
+{
+    unsigned pad = 0;
+
+    if (xs_choose(tape, XS_LABEL_PEER_REQUEST, 32) == 31) {
+        pad = 100 * xs_choose(tape, XS_LABEL_PEER_REQUEST, 40);
+    }
+    for (unsigned i = 0; i < pad; i += 100) {
+        char text[101];
+
+        memset(text, 'x', 100);
+        text[100] = '\0';
+        xs_bytes_print(stream, "%s", text);
+    }
+    return pad;
+}
+
+/* The size of a body: rarely one that nobody throws away, or one behind which
+ * the server's block of bytes ends inside the next head. */
+static size_t plan_body_len(struct xs_tape *tape)
+{
+    switch (xs_choose(tape, XS_LABEL_PEER_BODY, 64)) {
+        case 63:
+            return XS_BODY_MAX -
+                   xs_size(tape, XS_LABEL_PEER_BODY, XS_BODY_USUAL);
+        case 62:
+        case 61:
+        case 60:
+            return 65536 - xs_choose(tape, XS_LABEL_PEER_BODY, 400);
+        default:
+            return xs_plan_size(tape, XS_LABEL_PEER_BODY, XS_BODY_USUAL);
+    }
+}
+
 void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
                   const struct xs_pattern *pattern, struct xs_bytes *stream,
                   unsigned number)
@@ -103,20 +139,20 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
     plan->body_seed = number * 101 + 13;
     plan->begin = stream->len;
     if (plan->has_body) {
-        plan->body_len = xs_plan_size(tape, XS_LABEL_PEER_BODY, XS_BODY_USUAL);
-        if (xs_choose(tape, XS_LABEL_PEER_BODY, 64) == 63) {
-            plan->body_len =
-                XS_BODY_MAX - xs_size(tape, XS_LABEL_PEER_BODY, XS_BODY_USUAL);
-        }
+        plan->body_len = plan_body_len(tape);
         plan->chunked =
             plan->minor > 0 && xs_choose(tape, XS_LABEL_PEER_BODY, 2) == 1;
         plan->expect =
             plan->minor > 0 && xs_choose(tape, XS_LABEL_PEER_BODY, 4) == 3;
     }
     xs_plan_target(target, number);
+    if (xs_choose(tape, XS_LABEL_PEER_REQUEST, 32) == 31) {
+        xs_bytes_add(stream, XS_LIT("\r\n")); /* RFC 9112 2.2: is ignored */
+    }
     xs_bytes_add(stream, plan->method);
-    xs_bytes_print(stream, " %s HTTP/1.%u\r\nHost: sim.example\r\n", target,
-                   plan->minor);
+    xs_bytes_print(stream, " %s", target);
+    plan->target_len = strlen(target) + plan_pad(tape, stream);
+    xs_bytes_print(stream, " HTTP/1.%u\r\nHost: sim.example\r\n", plan->minor);
     for (uint32_t i = 0; i < fields; i++) {
         xs_bytes_print(stream, "X-Field-%u:  some value %u \t\r\n", i, number);
     }
@@ -166,9 +202,15 @@ static const char *const plan_bad_heads[] = {
 /* More than the usual limits allow. */
 static void plan_too_much(struct xs_tape *tape, struct xs_bytes *stream)
 {
-    uint32_t what = xs_choose(tape, XS_LABEL_PEER_BAD, 3);
+    uint32_t what = xs_choose(tape, XS_LABEL_PEER_BAD, 4);
 
-    if (what == 0) {
+    if (what == 3) {
+        /* No field is too long, but all together are. */
+        xs_bytes_print(stream, "GET / HTTP/1.1\r\nHost: a\r\n");
+        for (unsigned i = 0; i < 90; i++) {
+            xs_bytes_print(stream, "X-%u: %0900u\r\n", i, i);
+        }
+    } else if (what == 0) {
         xs_bytes_print(stream, "GET / HTTP/1.1\r\nHost: a\r\n");
         for (unsigned i = 0; i < 120; i++) {
             xs_bytes_print(stream, "X-%u: y\r\n", i);

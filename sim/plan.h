@@ -32,6 +32,7 @@ struct xs_plan {
     bool chunked;    /* the body is; else it has a length, or there is none */
     bool expect;     /* Expect: 100-continue */
     bool has_body;   /* it says Content-Length or chunked */
+    size_t target_len;
     uint32_t body_seed;
     size_t body_len;
     enum xs_plan_bad bad;
@@ -52,7 +53,7 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
 void xs_plan_draw_bad(struct xs_plan *plan, struct xs_tape *tape,
                       struct xs_bytes *stream);
 
-/* The target that request `number` has. */
+/* How the target of request `number` begins; there may be "x" behind it. */
 void xs_plan_target(char out[32], unsigned number);
 
 /* Between the two ends of a large scale: mostly small, at most `max`. */

@@ -25,7 +25,7 @@ static void wrote(struct modelling *m, const char *text)
 /* A response with a body said in one go. */
 static void say(struct modelling *m, const struct xs_model_ties *ties)
 {
-    xs_model_start(&m->model, 200);
+    xs_model_start(&m->model, 200, XS_LIT(""));
     xs_model_field(&m->model, "content-type", "text/plain");
     xs_model_body(&m->model, XS_LIT("hello"), false, WALL + 1, ties);
 }
@@ -151,7 +151,7 @@ static void model_frames_pieces_as_chunks(void **state)
     setup(&m);
     m.model.date = false;
     m.model.server_name = XS_LIT("");
-    xs_model_start(&m.model, 200);
+    xs_model_start(&m.model, 200, XS_LIT(""));
     xs_model_body(&m.model, XS_LIT("0123456789abcdef"), true, WALL, &free_ties);
     xs_model_body(&m.model, XS_LIT(""), true, WALL, &free_ties);
     xs_model_body(&m.model, XS_LIT("x"), false, WALL, &free_ties);

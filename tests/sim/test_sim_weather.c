@@ -133,6 +133,21 @@ static void pipelined_requests_cost_one_write_together(void **state)
     teardown(&weather);
 }
 
+static void pipelined_requests_over_the_budget_are_all_answered(void **state)
+{
+    struct weather weather;
+    (void)state;
+
+    setup(&weather);
+
+    send(&weather, 300);
+
+    assert_int_equal(xs_sim_stats(weather.sim)->recvs, 1);
+    assert_true(xs_sim_stats(weather.sim)->writevs <= 300 / 64 + 1);
+    assert_int_equal(read_answers(&weather), 300);
+    teardown(&weather);
+}
+
 static void idle_server_does_nothing_until_its_deadline(void **state)
 {
     const uint64_t wait_ns = 64 * XS_SECOND_NS;
@@ -179,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(request_in_keep_alive_costs_one_read_and_one_write),
         cmocka_unit_test(pipelined_requests_cost_one_write_together),
+        cmocka_unit_test(pipelined_requests_over_the_budget_are_all_answered),
         cmocka_unit_test(idle_server_does_nothing_until_its_deadline),
         cmocka_unit_test(
             run_twice_gives_the_same_hash_and_another_tape_another),

@@ -80,6 +80,7 @@ static void world_draw_events(struct world *world)
     *events = (struct xs_server_events){
         .refused = world_on_refused,
         .conn_close = world_on_conn_close,
+        .stopped = world_on_stopped,
         .user = world,
     };
     if (xs_choose(world->tape, XS_LABEL_WORLD, 2) == 1) {
@@ -197,6 +198,7 @@ static void world_open(struct world *world, const struct world_options *options)
     world->stopped_early = false;
     world->memory_fails = options->memory_fails;
     world->steps = 0;
+    world->stops = 0;
     memset(&world->config, 0, sizeof world->config);
     world_open_sim(world, options);
     world_draw(world);

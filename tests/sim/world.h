@@ -84,7 +84,8 @@ struct world {
     bool stopped;
     bool stopped_early; /* while clients were busy: an excuse */
     bool memory_fails;
-    bool frail; /* a reset may cost a client what it has not read */
+    unsigned stops; /* times that it said so */
+    bool frail;     /* a reset may cost a client what it has not read */
     uint64_t steps;
 };
 
@@ -106,6 +107,7 @@ void world_fini(struct world *world);
 void world_tap(struct world_site *site);
 void world_on_note(void *user, const char *what, uint64_t a, uint64_t b);
 void world_on_access(void *user, const struct xs_access *access);
+void world_on_stopped(void *user);
 void world_on_conn_close(void *user, void *conn_user);
 void world_on_refused(void *user, const struct xs_io_addr *peer,
                       enum xs_refusal why);

@@ -23,6 +23,11 @@ static uint64_t max2(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t min2(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t site_now(const struct world_site *site)
 {
     return xs_sim_now(site->world->sim);
@@ -298,8 +303,9 @@ static void site_accessed(struct world_site *site,
         return;
     }
     call = &conn->calls[conn->count - 1];
-    if (!site->world->memory_fails &&
+    if (!site->world->memory_fails && call->plan->bad == XS_PLAN_LEGAL &&
         (!xs_slice_eq(access->method, call->plan->method) ||
+         access->target.len != min2(call->plan->target_len, XS_ACCESS_TEXT) ||
          access->minor != call->plan->minor)) {
         world_fault(site, XS_ORACLE_O11, "another request is logged");
     }
@@ -323,6 +329,17 @@ void world_on_access(void *user, const struct xs_access *access)
         if (world->clients[i].port == access->peer->port) {
             site_accessed(&world->sites[i], access);
         }
+    }
+}
+
+void world_on_stopped(void *user)
+{
+    struct world *world = user;
+
+    world->stops++;
+    if (!world->stopped || world->server.stats.connections != 0) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
+                        "stopped before it is, or without being told to");
     }
 }
 

@@ -139,6 +139,10 @@ void world_check_end(struct world *world)
                         "%" PRIu64 " pieces were lent, %" PRIu64 " released",
                         world->app.lent, world->app.released);
     }
+    if (world->stops != 1) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
+                        "it says %u times that it has stopped", world->stops);
+    }
     if (world->server.stats.connections != 0 ||
         world->server.stats.requests != 0) {
         xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
