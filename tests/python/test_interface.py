@@ -187,7 +187,7 @@ def _django(interface_name):
         ("fastapi:FastAPI()", "asgi3"),
         ("starlette.applications:Starlette()", "asgi3"),
         ("quart:Quart('x')", "asgi3"),
-        ("litestar:Litestar()", "asgi3"),
+        ("litestar:Litestar(logging_config=None)", "asgi3"),
         ("blacksheep:Application()", "asgi3"),
         ("falcon:App()", "wsgi"),
         ("falcon.asgi:App()", "asgi3"),

@@ -1,0 +1,363 @@
+"""Pages of asgi_app.py: the scope, receiving and sending."""
+
+import asyncio
+import json
+
+from asgi_pages import (
+    PATIENCE,
+    body,
+    caught,
+    page,
+    read_all,
+    see,
+    start,
+    text,
+)
+
+# The scope.
+
+
+@page
+async def scope(scope, receive, send):
+    def plain(value):
+        if isinstance(value, bytes):
+            return {"bytes": value.decode("latin-1")}
+        return repr(value)
+
+    await text(send, json.dumps(scope, default=plain))
+
+
+@page
+async def scope_types(scope, receive, send):
+    types = {key: type(value).__name__ for key, value in scope.items()}
+    pair = scope["headers"][0]
+    types["pair"] = [type(pair).__name__, *(type(e).__name__ for e in pair)]
+    await text(send, json.dumps(types))
+
+
+@page
+async def raw(scope, receive, send):
+    names = ("path", "root_path", "method", "http_version")
+    shown = {name: scope[name] for name in names}
+    shown["raw_path"] = scope["raw_path"].decode("latin-1")
+    shown["query_string"] = scope["query_string"].decode("latin-1")
+    shown["headers"] = [
+        [name.decode("latin-1"), value.decode("latin-1")]
+        for name, value in scope["headers"]
+    ]
+    await text(send, json.dumps(shown))
+
+
+@page
+async def spoil_scope(scope, receive, send):
+    """Whatever is done to one scope is not in the next one."""
+    fresh = "spoilt" not in repr(scope)
+    for part in list(scope.values()):
+        if isinstance(part, dict):
+            part["spoilt"] = True
+        if isinstance(part, list):
+            part.append((b"spoilt", b""))
+    scope.clear()
+    scope["spoilt"] = True
+    await text(send, str(fresh))
+
+
+@page
+async def state(scope, receive, send):
+    scope["state"]["mine"] = 1
+    await text(send, json.dumps(scope["state"]))
+
+
+# Receiving.
+
+
+@page
+async def echo(scope, receive, send):
+    await text(send, await read_all(receive))
+
+
+@page
+async def count(scope, receive, send):
+    """The length of the body and of its longest message."""
+    total, longest = 0, 0
+    while True:
+        message = await receive()
+        total += len(message["body"])
+        longest = max(longest, len(message["body"]))
+        if not message["more_body"]:
+            break
+    await text(send, json.dumps([total, longest]))
+
+
+@page
+async def message(scope, receive, send):
+    first = await receive()
+    first["body"] = [type(first["body"]).__name__, len(first["body"])]
+    await text(send, json.dumps(first))
+
+
+@page
+async def after_response(scope, receive, send):
+    await read_all(receive)
+    await text(send, "done")
+    again = [await receive(), await receive()]
+    see("after_response", again)
+
+
+@page
+async def wait_for_disconnect(scope, receive, send):
+    await read_all(receive)
+    see("waiting", True)
+    first = await receive()
+    again = await receive()
+    try:
+        await text(send, "late")
+        sent = None
+    except OSError as error:
+        sent = caught(error)
+    see("wait_for_disconnect", [first, again, sent])
+
+
+@page
+async def until_disconnect(scope, receive, send):
+    """What is received until the client goes."""
+    kinds = []
+    while "http.disconnect" not in kinds:
+        message = await receive()
+        kinds.append(message["type"])
+        see("until_disconnect", kinds)
+
+
+@page
+async def two_receivers(scope, receive, send):
+    messages = await asyncio.gather(receive(), receive(), receive())
+    sizes = [len(m.get("body", b"")) for m in messages]
+    see("two_receivers", [sum(sizes), [m["type"] for m in messages]])
+    await text(send, "both")
+
+
+@page
+async def cancelled_receive(scope, receive, send):
+    """A receive() that was given up takes nothing with it."""
+    try:
+        await asyncio.wait_for(receive(), 0.01)
+        gave_up = False
+    except asyncio.TimeoutError:
+        gave_up = True
+    see("cancelled_receive", gave_up)
+    await text(send, await read_all(receive))
+
+
+@page
+async def slow_reader(scope, receive, send):
+    see("slow_reader", True)
+    await asyncio.sleep(0.3)
+    await count(scope, receive, send)
+
+
+# Sending.
+
+
+@page
+async def messages(scope, receive, send):
+    """Send what the request says: Python source of a list of messages. The
+    first one that is refused is the answer."""
+    source = await read_all(receive)
+    for each in eval(source):
+        try:
+            await send(each)
+        except Exception as error:
+            see("messages", caught(error))
+            return await text(send, json.dumps(caught(error)), 500)
+    see("messages", None)
+
+
+@page
+async def chunks(scope, receive, send):
+    await send(start())
+    for part in (b"one", b"", b"two", bytearray(b"three"), memoryview(b"4")):
+        await send(body(part, True))
+    await send(body())
+
+
+@page
+async def headers(scope, receive, send):
+    pairs = iter([[b"X-One", b"1"], (bytearray(b"x-two"), memoryview(b"2"))])
+    await send({"type": "http.response.start", "status": 201, "headers": pairs})
+    await send({"type": "http.response.body"})
+
+
+@page
+async def bare(scope, receive, send):
+    await send({"type": "http.response.start", "status": 204})
+    await send({"type": "http.response.body"})
+
+
+@page
+async def large(scope, receive, send):
+    """64 bodies of 64 KiB, each different, and how far ahead it got."""
+    await send(start(200, (b"content-length", str(64 << 16).encode())))
+    for number in range(64):
+        await send(body(bytes([number]) * 65536, number < 63))
+        see("sent", number)
+
+
+@page
+async def changing(scope, receive, send):
+    """A buffer may be used again as soon as send() has returned."""
+    buffer = bytearray(100_000)
+    await send(start(200, (b"content-length", b"300000")))
+    for number in range(3):
+        buffer[:] = bytes([number]) * len(buffer)
+        await send(body(buffer, number < 2))
+
+
+@page
+async def endless(scope, receive, send):
+    await send(start())
+    try:
+        while True:
+            await send(body(b"x" * 65536, True))
+    except BaseException as error:
+        see("endless", caught(error))
+        raise
+
+
+@page
+async def endless_and_receive(scope, receive, send):
+    """Blocked in send() and in receive() when the client goes."""
+
+    async def listen():
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        return "told"
+
+    listening = asyncio.ensure_future(listen())
+    await send(start())
+    try:
+        while True:
+            await send(body(b"x" * 65536, True))
+    except OSError as error:
+        told = await asyncio.wait_for(listening, PATIENCE)
+        see("endless_and_receive", [told, caught(error)])
+
+
+@page
+async def endless_then_framework(scope, receive, send):
+    """What Starlette makes of it: an exception of its own, in handling."""
+    await send(start())
+    try:
+        while True:
+            await send(body(b"x" * 65536, True))
+    except OSError:
+        raise LookupError("client left") from None
+
+
+@page
+async def endless_then_bug(scope, receive, send):
+    await send(start())
+    try:
+        while True:
+            await send(body(b"x" * 65536, True))
+    except OSError:
+        raise LookupError("a bug in cleaning up") from None
+
+
+@page
+async def cancel_blocked_send(scope, receive, send):
+    await send(start())
+    sent = 0
+
+    async def fill():
+        nonlocal sent
+        while True:
+            await send(body(b"x" * 65536, True))
+            sent += 1
+
+    filling = asyncio.ensure_future(fill())
+    before = -1
+    while before != sent:
+        before = sent
+        await asyncio.sleep(0.2)
+    filling.cancel()
+    try:
+        await filling
+        see("cancel_blocked_send", "not cancelled")
+    except asyncio.CancelledError:
+        see("cancel_blocked_send", "cancelled")
+    await send(body())
+
+
+@page
+async def two_senders(scope, receive, send):
+    """Two tasks fill one response: every message arrives whole."""
+    await send(start())
+
+    async def fill(byte):
+        for _ in range(20):
+            await send(body(byte * 65536, True))
+
+    await asyncio.gather(fill(b"a"), fill(b"b"))
+    await send(body())
+
+
+async def break_length(send, name, length, *parts):
+    await send(start(200, (b"content-length", length)))
+    try:
+        for number, part in enumerate(parts, 1):
+            await send(body(part, number < len(parts)))
+    except RuntimeError as error:
+        see(name, caught(error))
+        raise
+
+
+@page
+async def too_long(scope, receive, send):
+    await break_length(send, "too_long", b"3", b"four")
+
+
+@page
+async def too_short(scope, receive, send):
+    await break_length(send, "too_short", b"5", b"four")
+
+
+@page
+async def too_long_later(scope, receive, send):
+    await break_length(send, "too_long_later", b"3", b"on", b"e two")
+
+
+@page
+async def too_short_later(scope, receive, send):
+    await break_length(send, "too_short_later", b"9", b"one", b"two")
+
+
+@page
+async def after_end(scope, receive, send):
+    await text(send, "complete")
+    errors = []
+    for each in (start(), body(b"more"), {"type": "nonsense"}):
+        try:
+            await send(each)
+            errors.append(None)
+        except RuntimeError as error:
+            errors.append(caught(error))
+    see("after_end", errors)
+
+
+@page
+async def second_start(scope, receive, send):
+    await send(start())
+    try:
+        await send(start())
+        see("second_start", None)
+    except RuntimeError as error:
+        see("second_start", caught(error))
+    await send(body(b"ok"))
+
+
+@page
+async def bad_header_then_good(scope, receive, send):
+    try:
+        await send(start(200, (b"x-one", b"1"), (b"x-bad", b"a\r\nb: c")))
+    except ValueError as error:
+        await text(send, json.dumps(caught(error)), 500)
