@@ -158,7 +158,7 @@ class Config:
         "auto",
         kinds.choice("auto", "lazy", "eager", "task"),
         RUNNING,
-        "Start an ASGI request at once (eager, Python 3.12) or by the loop.",
+        "Start an ASGI request at once (lazy; eager: 3.12) or by the loop.",
     )
     threads: int = _option(
         1,

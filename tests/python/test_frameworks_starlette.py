@@ -1,5 +1,6 @@
 """Starlette applications, over real sockets."""
 
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -27,3 +28,9 @@ class TestStarletteOnUvloop(Contract):
 class TestStarletteOnPlainTasks(Contract):
     app = "starlette_app:app"
     options = ("--task-mode", "task")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs Python 3.12")
+class TestStarletteOnEagerTasks(Contract):
+    app = "starlette_app:app"
+    options = ("--task-mode", "eager")
