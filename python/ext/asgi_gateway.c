@@ -136,8 +136,9 @@ struct xs_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
     xs_list_init(&gateway->requests);
     gateway->create_future = PyObject_GetAttrString(loop, "create_future");
     gateway->logger = init_logger();
+    gateway->context = PyContext_CopyCurrent();
     if (gateway->create_future == NULL || gateway->logger == NULL ||
-        asgi_scope_init(gateway, config) < 0 ||
+        gateway->context == NULL || asgi_scope_init(gateway, config) < 0 ||
         asgi_task_init(gateway, config) < 0) {
         ext_asgi_free(&gateway->base);
         return NULL;
@@ -164,6 +165,7 @@ void ext_asgi_free(struct xs_gateway *base)
     asgi_scope_fini(gateway);
     asgi_task_fini(gateway);
     Py_CLEAR(gateway->logger);
+    Py_CLEAR(gateway->context);
     Py_CLEAR(gateway->create_future);
     Py_CLEAR(gateway->loop);
     Py_CLEAR(gateway->app);

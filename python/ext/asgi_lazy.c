@@ -307,7 +307,7 @@ int asgi_lazy_start(struct asgi_request *request, PyObject *runner)
     struct asgi_gateway *gateway = request->gateway;
     struct ext_asgi *asgi = gateway->asgi;
     PyObject *task = lazy_take(asgi);
-    PyObject *context = PyContext_CopyCurrent();
+    PyObject *context = PyContext_Copy(gateway->context);
     PyObject *result = NULL;
     PySendResult step = PYGEN_ERROR;
     int err = -1;

@@ -55,6 +55,7 @@ struct asgi_gateway {
     PyObject *loop;          /* owned */
     PyObject *create_future; /* owned: bound to `loop` */
     PyObject *logger;        /* owned */
+    PyObject *context;       /* owned: what each request's is a copy of */
     unsigned long thread;    /* the loop's */
 
     /* Written only by asgi_task.c. */

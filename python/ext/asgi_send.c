@@ -326,6 +326,8 @@ static PySendResult body_error(struct asgi_request *request, int err)
         asgi_request_raise_gone(request);
         return PYGEN_ERROR;
     }
+    /* First: what the core calls back must find no exception set. */
+    send_failed(request);
     if (err == XS_ELENGTH) {
         PyErr_SetString(PyExc_RuntimeError, SEND_BODY
                         ": the body does not match the "
@@ -333,7 +335,6 @@ static PySendResult body_error(struct asgi_request *request, int err)
     } else {
         ext_raise(err, SEND_BODY);
     }
-    send_failed(request);
     return PYGEN_ERROR;
 }
 

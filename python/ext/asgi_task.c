@@ -142,12 +142,33 @@ int asgi_task_defer_raise(const struct asgi_gateway *gateway)
     return handle == NULL ? -1 : 0;
 }
 
+/* Leave `context`; keeps what is raised. */
+static void task_leave(PyObject *context)
+{
+    PyObject *type;
+    PyObject *value;
+    PyObject *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    if (PyContext_Exit(context) < 0) {
+        PyErr_WriteUnraisable(context);
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
 /* By asyncio.Task or loop.create_task. 1: the application has suspended. */
 static int task_start(struct asgi_request *request, PyObject *runner)
 {
     struct asgi_gateway *gateway = request->gateway;
-    PyObject *task = start_vectorcall(gateway, runner);
+    PyObject *task;
 
+    /* The task copies the context that it is made in. The present one may be
+     * another request's: the loop keeps it with what that has scheduled. */
+    if (PyContext_Enter(gateway->context) < 0) {
+        return -1;
+    }
+    task = start_vectorcall(gateway, runner);
+    task_leave(gateway->context);
     if (task == NULL) {
         /* The application has raised it, not the start. */
         return request->gateway == NULL ? asgi_task_defer_raise(gateway) : -1;

@@ -7,16 +7,19 @@ import pytest
 
 from asgi_probe import Probe
 
-_MODES = ["task"]
+# How the task starts, and whose loop it runs on: as a guest, requests begin
+# inside callbacks that others have scheduled.
+_WAYS = [("task", "xsgi"), ("task", "asyncio")]
 if sys.version_info >= (3, 11):
-    _MODES.append("lazy")
+    _WAYS += [("lazy", "xsgi"), ("lazy", "asyncio")]
 if sys.version_info >= (3, 12):
-    _MODES.append("eager")
+    _WAYS += [("eager", "xsgi")]
 
 
-@pytest.fixture(scope="module", params=_MODES)
+@pytest.fixture(scope="module", params=_WAYS, ids="-".join)
 def probe(request):
-    with Probe("--task-mode", request.param) as served:
+    mode, loop = request.param
+    with Probe("--task-mode", mode, "--loop", loop) as served:
         yield served
 
 
