@@ -1,26 +1,125 @@
-/* asgi.h - the gateway to an ASGI 3 application. */
+/* asgi.h - the ASGI gateway: an ASGI 3 application as the core's upper side.
+ *
+ *     asgi_gateway.c   the contract of core/gateway.h
+ *     asgi_scope.c     a request head becomes a scope
+ *     asgi_headers.c   its header fields
+ *     asgi_task.c      a request gets an asyncio.Task
+ *     asgi_lazy.c      one that becomes a task only if it has to
+ *     asgi_runner.c    the coroutine that the task runs
+ *     asgi_report.c    what the log says of how it ended
+ *     asgi_request.c   what `receive` and `send` are bound to
+ *     asgi_await.c     the coroutine that each call of them returns
+ *     asgi_receive.c   what a step of `receive()` does
+ *     asgi_send.c      what a step of `send(message)` does
+ *     asgi_types.c     what the module holds of all this
+ *
+ * Everything here is called on the loop's thread with the GIL held. */
 
 #ifndef XS_EXT_ASGI_H
 #define XS_EXT_ASGI_H
 
 #include "core/gateway.h"
-#include "python/ext/module.h"
+#include "python/ext/python.h"
 
-/* A gateway that calls `app` in tasks of `loop`. `config` is a dict of options,
- * read now, not kept; an unknown key is a TypeError. Owned by the caller; NULL
- * with an exception set. GIL held here and in all that follows. */
-struct xs_gateway *ext_asgi_new(struct ext_state *state, PyObject *app,
+/* The strings that messages and scopes are made of. */
+#define ASGI_STRINGS(X)                   \
+    X(type, "type")                       \
+    X(asgi, "asgi")                       \
+    X(version, "version")                 \
+    X(spec_version, "spec_version")       \
+    X(http, "http")                       \
+    X(http_version, "http_version")       \
+    X(server, "server")                   \
+    X(client, "client")                   \
+    X(scheme, "scheme")                   \
+    X(method, "method")                   \
+    X(root_path, "root_path")             \
+    X(path, "path")                       \
+    X(raw_path, "raw_path")               \
+    X(query_string, "query_string")       \
+    X(headers, "headers")                 \
+    X(state, "state")                     \
+    X(extensions, "extensions")           \
+    X(body, "body")                       \
+    X(more_body, "more_body")             \
+    X(status, "status")                   \
+    X(http_request, "http.request")       \
+    X(http_disconnect, "http.disconnect") \
+    X(throw_, "throw")                    \
+    X(close, "close")                     \
+    X(done, "done")                       \
+    X(set_result, "set_result")           \
+    X(cancel, "cancel")
+
+/* Spare objects of one type, kept for the next request. */
+#define ASGI_SPARE_MAX 64u
+
+struct asgi_spare {
+    PyObject *objects[ASGI_SPARE_MAX]; /* owned memory, not live objects */
+    unsigned count;
+    bool closed; /* the module is going: keep none */
+};
+
+/* The part of the module's state that is ours. Zeroed until ext_init_asgi. */
+struct ext_asgi {
+    PyTypeObject *request_type; /* owned */
+    PyTypeObject *await_type;   /* owned */
+    PyTypeObject *runner_type;  /* owned */
+    PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
+    PyObject *module;           /* borrowed */
+
+    /* Made by asgi_lazy.c for the first gateway that wants it. */
+    struct {
+        PyTypeObject *type;  /* owned: a subtype of asyncio.Task; NULL: none */
+        Py_ssize_t offset;   /* of its own fields */
+        PyObject *enter;     /* owned: makes a task the current one */
+        PyObject *leave;     /* owned; NULL: `enter` gives the one before */
+        PyObject *cancelled; /* owned: asyncio.CancelledError */
+        PyObject *spare;     /* owned: a task that nobody has seen */
+    } lazy;
+    struct asgi_spare spare_requests;
+    struct asgi_spare spare_awaits;
+    struct asgi_spare spare_runners;
+    struct {
+#define X(name, text) PyObject *name;
+        ASGI_STRINGS(X)
+#undef X
+    } str; /* owned, interned */
+};
+
+/* Make the types, and the module's attribute ClientDisconnected. */
+int ext_asgi_init(struct ext_asgi *asgi, PyObject *module);
+
+/* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
+int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg);
+void ext_asgi_clear(struct ext_asgi *asgi);
+void ext_asgi_fini(struct ext_asgi *asgi);
+
+/* A gateway for `app` on `loop`; owned by the caller until ext_asgi_free.
+ * `config` is an object with attributes, or a dict; what it lacks or has as
+ * None has its default:
+ *
+ *     root_path   str: the path below which the application is mounted
+ *     state       dict: the lifespan's, a copy of it is in each scope
+ *     task_mode   "auto", "eager", "task": see asgi_task.c
+ *
+ * NULL with an exception set. */
+struct xs_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
                                 PyObject *loop, PyObject *config);
 
-/* No request is at the gateway any more, no connection is open. Accepts
- * NULL. Objects that the application kept stay valid and do nothing. */
+/* No request is at the gateway any more. Tasks that still run are on their
+ * own: what they call says that the client is gone. Accepts NULL. */
 void ext_asgi_free(struct xs_gateway *gateway);
 
-/* Visit the objects that the gateway holds. */
-int ext_asgi_visit(struct xs_gateway *gateway, visitproc visit, void *arg);
+/* Requests whose application has not returned, be their response complete or
+ * not. */
+size_t ext_asgi_running(const struct xs_gateway *gateway);
 
-/* A connection is gone: free what the gateway kept in `*req->conn_user`, not
- * NULL. */
-void ext_asgi_conn_close(struct xs_gateway *gateway, void *conn_user);
+/* Cancel the tasks of all of them: the end of a graceful shutdown. */
+void ext_asgi_cancel_all(struct xs_gateway *gateway);
+
+/* For xs_server_events.conn_close: free what was kept for a connection.
+ * Accepts NULL. */
+void ext_asgi_conn_close(void *conn_user);
 
 #endif
