@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("a2wsgi")
 
-from raw import Client  # noqa: E402
+from raw import Client
 
-SOURCE = '''
+SOURCE = """
 import a2wsgi
 
 def wsgi(environ, start_response):
@@ -17,7 +17,7 @@ def wsgi(environ, start_response):
     yield body
 
 app = a2wsgi.WSGIMiddleware(wsgi)
-'''
+"""
 
 
 @pytest.mark.parametrize("size", [0, 5, 300_000])
