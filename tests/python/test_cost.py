@@ -1,0 +1,79 @@
+"""What serving costs the kernel: one write for a batch, nothing when idle."""
+
+import pathlib
+import socket
+import struct
+import time
+
+import pytest
+
+import raw
+
+WAYS = {
+    "asgi": ("examples.hello:app",),
+    "asgi-uvloop": ("examples.hello:app", "--loop", "uvloop"),
+    "asgi-asyncio": ("examples.hello:app", "--loop", "asyncio"),
+    "wsgi": ("examples.hello_wsgi:app",),
+    "wsgi-threads": ("examples.hello_wsgi:app", "--threads", "4"),
+}
+ROOT = pathlib.Path(__file__).parents[2]
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: test\r\n\r\n"
+
+#: Where Linux has the number of segments with data that came, in tcp_info.
+SEGMENTS_IN = 152
+
+
+@pytest.fixture
+def server(request, serve):
+    if "uvloop" in WAYS[request.param]:
+        pytest.importorskip("uvloop")
+    return serve(*WAYS[request.param], "--no-access-log", app_dir=ROOT)
+
+
+def segments_in(client):
+    info = client.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 160)
+    if len(info) < SEGMENTS_IN + 4:
+        pytest.skip("the kernel does not count segments")
+    return struct.unpack_from("I", info, SEGMENTS_IN)[0]
+
+
+def naps(server):
+    """How often a thread of the server has begun to wait, and its CPU time."""
+    waits, ticks = 0, 0
+    for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir():
+        status = (task / "status").read_text()
+        waits += int(status.split("\nvoluntary_ctxt_switches:")[1].split()[0])
+        fields = (task / "stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return waits, ticks
+
+
+@pytest.mark.parametrize("server", ["asgi", "wsgi"], indirect=True)
+def test_pipelined_requests_cost_one_write(server):
+    with raw.Client(server.address) as client:
+        client.send(REQUEST)
+        assert client.response().status == 200
+        before = segments_in(client)
+
+        client.send(REQUEST * 16)
+
+        for _ in range(16):
+            assert client.response().status == 200
+        assert segments_in(client) - before == 1
+
+
+@pytest.mark.parametrize("connected", [False, True])
+@pytest.mark.parametrize("server", WAYS, indirect=True)
+def test_idle_server_does_not_wake_up(server, connected):
+    with raw.Client(server.address) as client:
+        client.send(REQUEST)
+        assert client.response().status == 200
+        if not connected:
+            client.close()
+        time.sleep(0.3)
+        before = naps(server)
+
+        time.sleep(1)
+
+        assert naps(server) == before
