@@ -3,6 +3,7 @@
 import re
 import socket
 import stat
+import struct
 import sys
 
 import httpx
@@ -77,6 +78,19 @@ def test_inherited_socket_is_served(serve, app, option):
         server = serve(app, *option.format(fd).split(), pass_fds=(fd,))
 
     assert httpx.get(server.url + "/").text == "hello"
+
+
+@BOTH
+def test_backlog_is_the_one_that_was_asked_for(serve, app):
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        fd = bound.fileno()
+        serve(app, "--fd", str(fd), "--backlog", "7", pass_fds=(fd,))
+
+        info = bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+
+    # Linux has it where a connection has its tcpi_sacked.
+    assert struct.unpack_from("I", info, 28) == (7,)
 
 
 def test_socket_of_the_service_manager_is_served(serve):
