@@ -352,6 +352,25 @@ static void the_end_of_the_stream_may_be_answered_at_once(struct world *world)
     site_close(&site);
 }
 
+/* A block full of pipelined bytes: reading stops, listening does not. */
+static void an_end_is_told_while_nothing_is_read(struct world *world)
+{
+    static uint8_t next[XS_RX_BLOCK];
+    struct site site;
+
+    site_open(&site, world, NULL);
+    site_connect(&site);
+    site_say(&site, GET);
+    world_until(world, &site.requests);
+    peer_send(&site.client, next, sizeof next);
+    world->outside->shutdown(site.client.peer);
+    world_until(world, &site.eofs);
+    site_answer(&site, "hello");
+    site_expect(&site, SITE_OK("5", "hello"));
+
+    site_close(&site);
+}
+
 static void no_end_is_told_while_the_body_is_on_its_way(struct world *world)
 {
     struct site site;
@@ -384,6 +403,7 @@ const struct rule rules_request[] = {
     RULE(a_client_that_waits_is_told_to_continue),
     RULE(the_end_of_the_stream_is_told_once),
     RULE(the_end_of_the_stream_may_be_answered_at_once),
+    RULE(an_end_is_told_while_nothing_is_read),
     RULE(no_end_is_told_while_the_body_is_on_its_way),
     {NULL, NULL},
 };
