@@ -66,7 +66,8 @@ static size_t repeat_of(char *line)
     if (end == open + 1 || strcmp(end, "}") != 0) {
         return 1;
     }
-    assert_in_range(times, 1, REPEAT_MAX);
+    assert_true(times >= 1);
+    assert_true(times <= REPEAT_MAX);
     *open = '\0';
     return times;
 }

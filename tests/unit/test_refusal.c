@@ -16,7 +16,8 @@ static void refusal_has_an_error_status_with_a_phrase(void **state)
     (void)state;
 
     for (size_t i = 0; i < XS_COUNT_OF(all); i++) {
-        assert_in_range(xs_refusal_status(all[i]), 400, 599);
+        assert_true(xs_refusal_status(all[i]) >= 400);
+        assert_true(xs_refusal_status(all[i]) <= 599);
         assert_true(xs_status_phrase(xs_refusal_status(all[i])).len > 0);
     }
     assert_int_equal(xs_refusal_status(XS_REFUSE_LINE_SIZE), 414);

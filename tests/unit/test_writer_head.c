@@ -243,7 +243,8 @@ static void writer_refuse_without_memory_leaves_nothing(void **state)
         assert_memory_equal(sent(f) + len, "HTTP/1.1 400 ", 13);
         teardown(f);
     }
-    assert_in_range(refused, 40, 128);
+    assert_true(refused >= 40);
+    assert_true(refused <= 128);
 }
 
 static void writer_continues(void **state)
@@ -267,6 +268,7 @@ static void writer_common_has_date_and_server(void **state)
     char out[XS_COMMON_MAX];
     char name[XS_SERVER_NAME_MAX + 1];
     size_t len;
+    size_t with_name;
     (void)state;
 
     len = xs_writer_common(out, NOW_NS, XS_LIT("xsgi"));
@@ -278,9 +280,10 @@ static void writer_common_has_date_and_server(void **state)
     memset(name, 'n', sizeof name);
     assert_int_equal(
         xs_writer_common(out, NOW_NS, xs_slice_of(name, sizeof name)), len);
-    assert_in_range(
-        xs_writer_common(out, NOW_NS, xs_slice_of(name, sizeof name - 1)), len,
-        sizeof out);
+    with_name =
+        xs_writer_common(out, NOW_NS, xs_slice_of(name, sizeof name - 1));
+    assert_true(with_name > len);
+    assert_true(with_name <= sizeof out);
 }
 
 int main(void)
