@@ -31,6 +31,25 @@ def test_blocked_send_raises_an_os_error(probe, reset):
     assert text
 
 
+def test_the_reason_is_told(probe):
+    leave(probe, "endless")
+
+    _, text = probe.seen("endless")
+    assert text == "the client reset the connection"
+
+
+def test_client_that_stops_reading_is_told_as_such():
+    with (
+        Probe("--timeout-write", "1") as served,
+        served.connect(receive_buffer=4096) as client,
+    ):
+        client.request("GET", "/endless")
+        kind, text = served.seen("endless")
+
+    assert kind == "ClientDisconnected"
+    assert text == "the client did not take the response in time"
+
+
 def test_client_disconnected_is_a_connection_reset_error():
     import xsgi._xsgi
 

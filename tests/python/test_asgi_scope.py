@@ -140,6 +140,16 @@ def test_names_that_look_alike_are_not_mixed_up(probe):
             assert shown == [[name.lower(), value] for name, value in want]
 
 
+def test_values_that_look_alike_are_not_mixed_up(probe):
+    """Equal names, lengths and ends; and one value under several names."""
+    values = [f"12345678-{number}-12345678" for number in (1, 2, 1, 3, 2)]
+    fields = [f"X-{name}: {value}" for value in values for name in "ab"]
+
+    shown = probe.get_json("/raw", *fields)["headers"][1:]
+
+    assert shown == [[f"x-{n}", value] for value in values for n in "ab"]
+
+
 @pytest.mark.parametrize("length", [1, 30, 31, 32, 200])
 def test_header_names_of_any_length_arrive(probe, length):
     name = "A" * length

@@ -91,6 +91,24 @@ def _memory(pid):
         return int(file.read().split()[1]) * 4096
 
 
+def test_send_of_one_huge_body_waits_until_it_has_drained(probe):
+    with probe.connect(receive_buffer=4096) as client:
+        client.request("GET", "/huge")
+        client.head()
+        done, references = probe.seen("huge_before")
+        assert not done
+        assert references >= 1  # lent, not copied: the core has one
+        assert client.exactly(16 << 20) == bytes(16 << 20)
+
+    assert probe.seen("huge_after") == 0
+
+
+def test_large_body_that_is_refused_is_let_go(probe):
+    assert probe.get("/refused_large").status == 500
+
+    assert probe.seen("refused_large") == 0
+
+
 def test_two_senders_share_one_response(probe):
     response = probe.get("/two_senders")
 

@@ -1,7 +1,9 @@
 """Pages of asgi_app.py: the scope, receiving and sending."""
 
 import asyncio
+import contextlib
 import json
+import sys
 
 from asgi_pages import (
     PATIENCE,
@@ -200,6 +202,39 @@ async def large(scope, receive, send):
     for number in range(64):
         await send(body(bytes([number]) * 65536, number < 63))
         see("sent", number)
+
+
+@page
+async def huge(scope, receive, send):
+    """One body of 16 MiB: whether send() has returned, and how many more
+    references to it there are, before the client reads and after."""
+    data = bytes(16 << 20)
+    await send(start(200, (b"content-length", str(len(data)).encode())))
+    references = sys.getrefcount(data)
+    message = body(data, True)
+    sending = asyncio.ensure_future(send(message))
+    del message
+    await asyncio.wait([sending], timeout=0.3)
+    see("huge_before", [sending.done(), sys.getrefcount(data) - references])
+    await sending
+    del sending
+    await send(body())
+    for _ in range(PATIENCE * 100):
+        if sys.getrefcount(data) == references:
+            break
+        await asyncio.sleep(0.01)
+    see("huge_after", sys.getrefcount(data) - references)
+
+
+@page
+async def refused_large(scope, receive, send):
+    """A large body that is refused is not held by anybody afterwards."""
+    data = bytes(100_000)
+    references = sys.getrefcount(data)
+    await send(start(200, (b"content-length", b"5")))
+    with contextlib.suppress(RuntimeError):
+        await send(body(data))
+    see("refused_large", sys.getrefcount(data) - references)
 
 
 @page
