@@ -135,6 +135,26 @@ static void stopping_aborts_what_still_runs_after_the_grace(struct world *world)
     site_close(&site);
 }
 
+/* One alarm serves all: the deadline that it comes for is not the last. */
+static void the_grace_ends_though_a_deadline_came_before(struct world *world)
+{
+    struct pair late = {.world = world};
+    struct site site;
+
+    asked_open(&site, world, NULL, GET);
+    site.server.deadlines.lasts_ns[XS_DEADLINE_HEAD] = 20 * XS_MS_NS;
+    late.peer =
+        world->outside->connect(world, &site.server.listeners[0]->local);
+    assert_non_null(late.peer);
+    peer_send(&late, "GET", 3);
+    world_until_is(world, &site.server.stats.connections, 2);
+    xs_server_stop(&site.server, 60 * XS_MS_NS);
+
+    abort_is_why(&site, XS_ABORT_SHUTDOWN);
+    pair_close_peer(&late);
+    site_close(&site);
+}
+
 static void stopping_lets_what_runs_finish(struct world *world)
 {
     struct site site;
@@ -237,6 +257,7 @@ const struct rule rules_abort[] = {
     RULE(a_body_that_does_not_come_aborts_the_request),
     RULE(a_client_that_does_not_read_aborts_the_request),
     RULE(stopping_aborts_what_still_runs_after_the_grace),
+    RULE(the_grace_ends_though_a_deadline_came_before),
     RULE(stopping_lets_what_runs_finish),
     RULE(nothing_comes_for_a_request_that_was_answered),
     RULE(nothing_comes_for_a_request_that_failed),
