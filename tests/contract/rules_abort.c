@@ -174,6 +174,40 @@ static void stopping_lets_what_runs_finish(struct world *world)
     site_close(&site);
 }
 
+static void answer_done(struct site *site)
+{
+    site_answer(site, "done");
+}
+
+/* The client that is answered does not close, so its connection stays. */
+static void the_last_answer_of_a_stop_ends_half_a_head(struct world *world)
+{
+    struct pair late = {.world = world};
+    struct site site;
+    char byte;
+
+    site_open(&site, world, NULL);
+    site_connect(&site);
+    late.peer =
+        world->outside->connect(world, &site.server.listeners[0]->local);
+    assert_non_null(late.peer);
+    peer_send(&late, "GET", 3);
+    site.do_request = wait_for_body;
+    site.do_body = answer_done;
+    site_say(&site, POST("content-length: 4\r\n"));
+    world_until(world, &site.requests);
+    world_until_is(world, &site.server.stats.connections, 2);
+    world_settle(world);
+    xs_server_stop(&site.server, XS_NEVER);
+    world_settle(world);
+    site_say(&site, "body");
+
+    assert_true(peer_recv_some(&late, &byte, 1) <= 0);
+    assert_int_equal(site.stops, 0);
+    pair_close_peer(&late);
+    site_close(&site);
+}
+
 static void nothing_comes_for_a_request_that_was_answered(struct world *world)
 {
     struct site site;
@@ -259,6 +293,7 @@ const struct rule rules_abort[] = {
     RULE(stopping_aborts_what_still_runs_after_the_grace),
     RULE(the_grace_ends_though_a_deadline_came_before),
     RULE(stopping_lets_what_runs_finish),
+    RULE(the_last_answer_of_a_stop_ends_half_a_head),
     RULE(nothing_comes_for_a_request_that_was_answered),
     RULE(nothing_comes_for_a_request_that_failed),
     RULE(a_body_for_a_peer_that_is_gone_says_so),
