@@ -269,6 +269,42 @@ static void a_full_queue_is_bounded(struct world *world)
     assert_int_equal(site.aborts, 1);
 }
 
+static void answer_hello(struct site *site)
+{
+    site_answer(site, "hello");
+}
+
+/* The rest of a body is thrown away so that the next request can come, but
+ * not for ever. */
+static void an_endless_body_after_the_answer_is_cut_off(struct world *world)
+{
+    static uint8_t data[64 * 1024];
+    const size_t most = 16 * XS_DISCARD_MAX;
+    struct site site;
+    size_t sent = 0;
+    int64_t n = 0;
+
+    if (world->outside->seeds > 1) {
+        return; /* a few bytes at a time this is too much */
+    }
+    site_open(&site, world, NULL);
+    site_connect(&site);
+    site.do_request = answer_hello;
+    site_say(&site,
+             "POST / HTTP/1.1\r\nhost: h\r\n"
+             "transfer-encoding: chunked\r\n\r\nfffffff\r\n");
+    world_until(world, &site.requests);
+    while (sent < most && (n >= 0 || n == XS_EAGAIN)) {
+        n = world->outside->write(site.client.peer, data, sizeof data);
+        sent += n > 0 ? (size_t)n : 0;
+        world_run(world, XS_MS_NS);
+    }
+
+    assert_int_equal(site.conn_closes, 1);
+    assert_true(sent < most);
+    site_close(&site);
+}
+
 static void loans_are_returned_once_whatever_happens(struct world *world)
 {
     struct site site;
@@ -313,6 +349,7 @@ const struct rule rules_response[] = {
     RULE(what_was_flushed_arrives_while_the_rest_waits),
     RULE(a_full_queue_is_told_when_it_has_drained),
     RULE(a_full_queue_is_bounded),
+    RULE(an_endless_body_after_the_answer_is_cut_off),
     RULE(loans_are_returned_once_whatever_happens),
     RULE(a_head_request_gets_no_body),
     {NULL, NULL},
