@@ -26,12 +26,13 @@ static void recv_leaves_its_buffer_alone_after_it_returned(struct world *world)
 static void writev_needs_its_bytes_no_more_when_it_returned(struct world *world)
 {
     uint8_t data[4096];
-    struct xs_slice bytes = xs_slice_of(data, sizeof data);
+    struct xs_slice bytes;
     struct pair pair;
     int64_t n;
 
     pair_open(&pair, world);
     pattern_fill(data, 0, sizeof data);
+    bytes = xs_slice_of(data, sizeof data);
     do {
         n = world->io->ops->writev(pair.conn, &bytes, 1);
         world_run(world, 0);
