@@ -39,16 +39,8 @@ static void backend_on_kick(void *user)
     /* The bridge's `saved` is what a drive knows us by. */
     struct ext_backend *backend =
         xs_container_of((PyThreadState **)user, struct ext_backend, saved);
-    PyObject *result;
 
-    if (backend->on_kick == NULL) {
-        return; /* we drive: `select` is called anyway */
-    }
-    result = PyObject_CallNoArgs(backend->on_kick);
-    if (result == NULL) {
-        ext_unraisable(backend->on_kick);
-    }
-    Py_XDECREF(result);
+    ext_notify(backend->on_kick); /* who drives calls `select` anyway */
 }
 
 static int backend_new_sim(struct ext_backend *self, uint64_t seed, bool faults)
@@ -105,22 +97,27 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 
 int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
 {
+    struct ext_server *server = backend->server;
     int err;
 
     if (backend->running) {
         PyErr_SetString(PyExc_RuntimeError, "the backend runs already");
         return -1;
     }
+    /* Inside the run nobody but us may drop the last reference. */
+    Py_XINCREF((PyObject *)server);
     backend->running = true;
     err = backend->drive->ops->run(backend->drive, timeout_ns);
     backend->running = false;
-    if (backend->server != NULL) {
-        ext_server_flush_access(backend->server);
+    if (server != NULL) {
+        ext_server_flush_access(server);
+        Py_DECREF((PyObject *)server);
     }
-    if (err != 0) {
-        return ext_raise(err, "poll");
+    if (err != 0 ? ext_raise(err, "poll") < 0 : PyErr_CheckSignals() < 0) {
+        Py_CLEAR(backend->ready); /* it is ready the next time, too */
+        return -1;
     }
-    return PyErr_CheckSignals();
+    return 0;
 }
 
 PyObject *ext_backend_take_ready(struct ext_backend *backend)

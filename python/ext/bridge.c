@@ -74,9 +74,40 @@ int ext_raise(int err, const char *what)
     return -1;
 }
 
+PyThreadState *ext_gil_release(void)
+{
+    return PyEval_SaveThread();
+}
+
+void ext_gil_take(PyThreadState *thread)
+{
+    PyEval_RestoreThread(thread);
+}
+
 void ext_unraisable(PyObject *object)
 {
     if (PyErr_Occurred() != NULL) {
         PyErr_WriteUnraisable(object);
     }
+}
+
+void ext_notify(PyObject *callable)
+{
+    PyObject *type;
+    PyObject *error;
+    PyObject *traceback;
+    PyObject *result;
+
+    if (callable == NULL) {
+        return;
+    }
+    PyErr_Fetch(&type, &error, &traceback);
+    Py_INCREF(callable); /* the call may replace it */
+    result = PyObject_CallNoArgs(callable);
+    if (result == NULL) {
+        ext_unraisable(callable);
+    }
+    Py_DECREF(callable);
+    Py_XDECREF(result);
+    PyErr_Restore(type, error, traceback);
 }

@@ -60,16 +60,8 @@ static void on_conn_close(void *user, void *conn_user)
 static void on_stopped(void *user)
 {
     struct ext_server *server = user;
-    PyObject *result;
 
-    if (server->on_stopped == NULL) {
-        return;
-    }
-    result = PyObject_CallNoArgs(server->on_stopped);
-    if (result == NULL) {
-        ext_unraisable(server->on_stopped);
-    }
-    Py_XDECREF(result);
+    ext_notify(server->on_stopped);
 }
 
 static int server_init_logs(struct ext_server *server, PyObject *config)
@@ -264,6 +256,20 @@ static PyObject *server_cancel(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static void server_free_gateway(struct ext_server *server)
+{
+    struct xs_gateway *gateway = server->gateway;
+
+    server->gateway = NULL;
+    if (gateway != NULL && server->is_wsgi) {
+        ext_wsgi_free(gateway);
+    } else if (gateway != NULL) {
+        ext_asgi_free(gateway);
+    }
+}
+
+/* Applications and `on_stopped` are called from here, and threads may run: to
+ * all of them the backend runs, and the server is closed when it has ended. */
 void ext_server_close(struct ext_server *server)
 {
     struct ext_backend *backend = server->backend;
@@ -271,6 +277,8 @@ void ext_server_close(struct ext_server *server)
     if (backend == NULL) {
         return;
     }
+    XS_ASSERT(!backend->running);
+    backend->running = true;
     if (server->core.state != XS_SERVER_STOPPED) {
         xs_server_stop(&server->core, 0);
     }
@@ -280,14 +288,10 @@ void ext_server_close(struct ext_server *server)
     }
     ext_server_flush_access(server);
     xs_server_fini(&server->core);
-    if (server->is_wsgi) {
-        ext_wsgi_free(server->gateway);
-    } else {
-        ext_asgi_free(server->gateway);
-    }
-    server->gateway = NULL;
     server->backend = NULL;
+    server_free_gateway(server);
     backend->server = NULL;
+    backend->running = false;
     Py_DECREF(backend);
 }
 
@@ -386,13 +390,7 @@ static void server_dealloc(PyObject *self)
     PyErr_Fetch(&error_type, &error, &traceback);
     (void)server_clear(self);
     ext_server_close(server);
-    if (server->gateway != NULL) { /* it was never opened */
-        if (server->is_wsgi) {
-            ext_wsgi_free(server->gateway);
-        } else {
-            ext_asgi_free(server->gateway);
-        }
-    }
+    server_free_gateway(server); /* if it was never opened */
     Py_CLEAR(server->logger);
     PyMem_Free(server->access);
     PyErr_Restore(error_type, error, traceback);

@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "core/http1/status.h"
+#include "python/ext/bridge.h"
 #include "python/ext/server.h"
 
 /* What one line takes at most: the target four times (escaped), the rest. */
@@ -39,8 +40,10 @@ static void access_write(struct ext_access *access)
 
 void ext_access_flush(struct ext_access *access)
 {
-    Py_BEGIN_ALLOW_THREADS access_write(access);
-    Py_END_ALLOW_THREADS
+    PyThreadState *thread = ext_gil_release();
+
+    access_write(access);
+    ext_gil_take(thread);
 }
 
 static void access_put(struct ext_access *access, const char *text, size_t len)

@@ -32,16 +32,8 @@ static struct xs_sim_peer *peer_open(PyObject *self)
 static void on_event(struct xs_sim_peer *sim_peer)
 {
     struct ext_sim_peer *peer = sim_peer->user;
-    PyObject *result;
 
-    if (peer->on_event == NULL) {
-        return;
-    }
-    result = PyObject_CallNoArgs(peer->on_event);
-    if (result == NULL) {
-        ext_unraisable(peer->on_event);
-    }
-    Py_XDECREF(result);
+    ext_notify(peer->on_event);
 }
 
 static PyObject *peer_new(PyTypeObject *type, PyObject *args, PyObject *kw)

@@ -341,11 +341,11 @@ static void channel_post(struct wsgi_channel *channel)
 /* Wait for news. The lock is held; it and the GIL are away meanwhile. */
 static void channel_wait(struct wsgi_channel *channel)
 {
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ext_gil_release();
 
     pthread_cond_wait(&channel->news, &channel->lock);
     unlock(channel);
-    PyEval_RestoreThread(thread);
+    ext_gil_take(thread);
     lock(channel);
 }
 

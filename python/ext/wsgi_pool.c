@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "core/base/base.h"
+#include "python/ext/bridge.h"
 #include "python/ext/wsgi_parts.h"
 
 /* How long the end waits for applications that still run, all together. */
@@ -55,7 +56,7 @@ static void unlock(struct wsgi_pool *pool)
  * lets the loop's thread send what the last one left. */
 static struct wsgi_request *pool_take(struct wsgi_pool *pool)
 {
-    PyThreadState *thread = PyEval_SaveThread();
+    PyThreadState *thread = ext_gil_release();
     struct xs_list *link;
 
     lock(pool);
@@ -64,7 +65,7 @@ static struct wsgi_request *pool_take(struct wsgi_pool *pool)
         pthread_cond_wait(&pool->shared.news, &pool->shared.lock);
     }
     unlock(pool);
-    PyEval_RestoreThread(thread);
+    ext_gil_take(thread);
     return link == NULL ? NULL
                         : xs_container_of(link, struct wsgi_request, link);
 }
