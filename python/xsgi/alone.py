@@ -18,8 +18,9 @@ def run(service: Service) -> None:
             service.listen()
             while not server.stopped:
                 for reader, _ in server.run():
-                    reader.recv(64)
-                    service.stop()
+                    # The application may have handlers of its own.
+                    if any(n in signals.SIGNALS for n in reader.recv(64)):
+                        service.stop()
             backend.unwatch(signalled.fileno())
             # Applications on threads may run on behind a closed connection.
             server.close()

@@ -113,7 +113,7 @@ def on_loop(
 def on_descriptor(
     watchdog: Watchdog, patience: float | None
 ) -> Iterator[socket.socket]:
-    """A socket that becomes readable when a signal comes; likewise."""
+    """A socket that gives the number of each signal that comes; likewise."""
     reader, writer = socket.socketpair()
     reader.setblocking(False)
     writer.setblocking(False)
