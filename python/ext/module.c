@@ -12,7 +12,10 @@ static void module_free(void *module);
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
 #if PY_VERSION_HEX >= 0x030C0000
-    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_USED},
 #endif
     {0, NULL},
 };
@@ -54,7 +57,7 @@ static int module_exec(PyObject *module)
     if (ext_asgi_init(&state->asgi, module) < 0 ||
         ext_wsgi_init(&state->wsgi, module) < 0 ||
         ext_init_backend(module) < 0 || ext_init_server(module) < 0 ||
-        ext_init_sim_peer(module) < 0) {
+        ext_init_sim_peer(module) < 0 || ext_init_turns(module) < 0) {
         return -1;
     }
     return PyModule_AddStringConstant(module, "__version__", XS_VERSION);
@@ -68,6 +71,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->backend_type);
     Py_VISIT(state->server_type);
     Py_VISIT(state->sim_peer_type);
+    Py_VISIT(state->turns_type);
     err = ext_asgi_traverse(&state->asgi, visit, arg);
     return err != 0 ? err : ext_wsgi_traverse(&state->wsgi, visit, arg);
 }
@@ -79,6 +83,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->backend_type);
     Py_CLEAR(state->server_type);
     Py_CLEAR(state->sim_peer_type);
+    Py_CLEAR(state->turns_type);
     ext_asgi_clear(&state->asgi);
     ext_wsgi_clear(&state->wsgi);
     return 0;

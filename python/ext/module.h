@@ -4,6 +4,9 @@
  *     bridge.c          the GIL, and core errors as exceptions
  *     backend.c         Backend: a libuv or simulated backend, run from Python
  *     backend_watch.c   descriptors that Python watches on it
+ *     loop_turns.c      Turns: an asyncio loop's call_soon and turns, in C
+ *     loop_timers.c     its timers
+ *     loop_handle.c     asyncio's handles
  *     server.c          Server: the core under one application
  *     server_config.c   its options, read from a Config
  *     server_access.c   the access log
@@ -31,5 +34,6 @@ struct ext_state *ext_state_of_type(PyTypeObject *type);
 int ext_init_backend(PyObject *module);
 int ext_init_server(PyObject *module);
 int ext_init_sim_peer(PyObject *module);
+int ext_init_turns(PyObject *module);
 
 #endif

@@ -13,6 +13,7 @@ struct ext_state {
     PyTypeObject *backend_type;  /* owned */
     PyTypeObject *server_type;   /* owned */
     PyTypeObject *sim_peer_type; /* owned */
+    PyTypeObject *turns_type;    /* owned */
 };
 
 #endif

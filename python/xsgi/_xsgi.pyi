@@ -5,6 +5,7 @@ Not for applications: what they use is in ``xsgi``.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from typing import Any, Literal, final
 
 __version__: str
@@ -116,3 +117,24 @@ class SimPeer:
 
     def close(self) -> None:
         """End both streams."""
+
+@final
+class Turns:
+    """What a loop does for each callback and each turn, in C."""
+
+    def __new__(
+        cls,
+        loop: asyncio.AbstractEventLoop,
+        backend: Backend,
+        failed: Callable[[asyncio.Handle, BaseException], Any],
+    ) -> Turns: ...
+    def call_soon(
+        self,
+        callback: Callable[..., Any],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.Handle:
+        """As ``loop.call_soon``."""
+
+    def run_once(self) -> None:
+        """As ``loop._run_once``."""

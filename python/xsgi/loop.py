@@ -1,122 +1,19 @@
-"""asyncio on xsgi's backend: the loop that drives it, and the guest's way.
+"""xsgi.Loop: asyncio on xsgi's backend.
 
-``Loop`` is the standard library's selector loop with a selector of ours:
-transports, TLS, subprocesses, signals and executors are inherited, and HTTP
-connections are served from C inside ``select()`` without ever becoming asyncio
-handles. On the simulated backend the same loop runs in virtual time.
-
-``Guest`` runs the backend in a loop of somebody else's, such as uvloop.
+It is the standard library's selector loop with a selector of ours: transports,
+TLS, subprocesses, signals and executors are inherited, and HTTP connections
+are served from C inside ``select()`` without ever becoming asyncio handles. On
+the simulated backend the same loop runs in virtual time.
 """
 
 from __future__ import annotations
 
 import asyncio
-import selectors
-from collections.abc import Iterator, Mapping
-from typing import Any
+import signal
+from asyncio import format_helpers
 
 from xsgi import _xsgi
-
-
-class _Map(Mapping[Any, selectors.SelectorKey]):
-    """What is registered, by descriptor or by the object that has one."""
-
-    def __init__(self, selector: Selector) -> None:
-        self._selector = selector
-
-    def __len__(self) -> int:
-        return len(self._selector._keys)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._selector._keys)
-
-    def __getitem__(self, fileobj: Any) -> selectors.SelectorKey:
-        return self._selector.get_key(fileobj)
-
-
-class Selector(selectors.BaseSelector):
-    """What asyncio asks of a selector, answered by a backend."""
-
-    def __init__(self, backend: _xsgi.Backend) -> None:
-        self._backend = backend
-        self._keys: dict[int, selectors.SelectorKey] = {}
-        self._map = _Map(self)
-        # Called once per turn of the loop: no Python frame in between.
-        self.select = backend.select  # type: ignore[method-assign]
-
-    def register(
-        self, fileobj: Any, events: int, data: Any = None
-    ) -> selectors.SelectorKey:
-        fd = _descriptor(fileobj)
-        if fd in self._keys:
-            raise KeyError(f"descriptor {fd} is registered already")
-        return self._set(fileobj, fd, events, data)
-
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        fd = self._find(fileobj)
-        key = self._keys.pop(fd)
-        self._backend.unwatch(fd)
-        return key
-
-    def modify(
-        self, fileobj: Any, events: int, data: Any = None
-    ) -> selectors.SelectorKey:
-        return self._set(fileobj, self._find(fileobj), events, data)
-
-    def select(self, timeout: float | None = None) -> Any:
-        raise AssertionError("replaced by the backend's")
-
-    def close(self) -> None:
-        self._keys.clear()
-        self._backend.close()
-
-    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        return self._map
-
-    def get_key(self, fileobj: Any) -> selectors.SelectorKey:
-        return self._keys[self._find(fileobj)]
-
-    def _set(
-        self, fileobj: Any, fd: int, events: int, data: Any
-    ) -> selectors.SelectorKey:
-        key = selectors.SelectorKey(fileobj, fd, events, data)
-        try:
-            self._backend.watch(fd, events, key)
-        except BaseException:
-            self._keys.pop(fd, None)
-            raise
-        self._keys[fd] = key
-        return key
-
-    def _find(self, fileobj: Any) -> int:
-        """The descriptor under which ``fileobj`` is registered.
-
-        A file object that was closed has no descriptor any more: it is looked
-        for, as in the standard library.
-        """
-        try:
-            fd = _descriptor(fileobj)
-        except ValueError:
-            for fd, key in self._keys.items():
-                if key.fileobj is fileobj:
-                    return fd
-            raise KeyError(f"{fileobj!r} is not registered") from None
-        if fd not in self._keys:
-            raise KeyError(f"{fileobj!r} is not registered")
-        return fd
-
-
-def _descriptor(fileobj: Any) -> int:
-    if isinstance(fileobj, int):
-        fd = fileobj
-    else:
-        try:
-            fd = int(fileobj.fileno())
-        except (AttributeError, TypeError):
-            raise ValueError(f"{fileobj!r} is not a file") from None
-    if fd < 0:
-        raise ValueError(f"{fileobj!r} has no descriptor")
-    return fd
+from xsgi.selector import Selector
 
 
 class Loop(asyncio.SelectorEventLoop):
@@ -133,55 +30,88 @@ class Loop(asyncio.SelectorEventLoop):
         self.backend = _xsgi.Backend(backend, seed=seed, faults=faults)
         # Asked several times per turn of the loop, so not by a method.
         self.time = self.backend.time  # type: ignore[method-assign]
+        self._hears_signals = False
         super().__init__(Selector(self.backend))
+        self._turn_in_c(not self.get_debug())
 
-
-class Guest:
-    """A backend of its own, run by ``loop``, which may be any asyncio loop.
-
-    The loop watches the backend's descriptor, wakes it by its deadlines, and
-    runs it soon after something has changed outside of a run.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.backend = _xsgi.Backend()
-        self._loop = loop
-        self._timer: asyncio.TimerHandle | None = None
-        self._soon: asyncio.Handle | None = None
-        self.backend.on_kick = self._kick
-        loop.add_reader(self.backend.fileno(), self._run)
+    def set_debug(self, enabled: bool) -> None:
+        super().set_debug(enabled)
+        if hasattr(self, "_selector"):  # else we are being made
+            self._turn_in_c(not enabled)
 
     def close(self) -> None:
-        """End everything on the backend and leave the loop."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._soon is not None:
-            self._soon.cancel()
-        self._loop.remove_reader(self.backend.fileno())
-        self.backend.on_kick = None
-        self.backend.close()
+        if not self.is_running() and not self.is_closed():
+            self._turn_in_c(False)
+            end = self.time()
+            self.time = lambda: end  # type: ignore[method-assign]
+            if self.backend.fileno() >= 0:
+                del self.time  # the inherited one: time that is not virtual
+        super().close()
 
-    def _kick(self) -> None:
-        if self._soon is None:
-            self._soon = self._loop.call_soon(self._run_soon)
+    def _turn_in_c(self, wanted: bool) -> None:
+        """Take ``call_soon`` and ``_run_once`` from C, or from asyncio.
 
-    def _run_soon(self) -> None:
-        self._soon = None
-        self._run()
+        Which of them runs may change between any two turns.
+        """
+        for name in ("call_soon", "_run_once"):
+            self.__dict__.pop(name, None)
+        kind = type(self)
+        if not wanted or not (
+            kind.call_soon is asyncio.BaseEventLoop.call_soon
+            and kind._run_once is asyncio.BaseEventLoop._run_once
+        ):
+            return  # a subclass has its own
+        try:
+            turns = _xsgi.Turns(self, self.backend, self._report)
+        except (NotImplementedError, AttributeError):
+            return  # asyncio is not as we know it: its own are slower only
+        self.call_soon = turns.call_soon  # type: ignore[method-assign]
+        self._run_once = turns.run_once  # type: ignore[method-assign]
 
-    def _run(self) -> None:
-        self.backend.select(0)
-        wait = self.backend.next()
-        timer = self._timer
-        if wait is None:
+    def _report(self, handle: asyncio.Handle, error: BaseException) -> None:
+        """Say what asyncio says of a callback that has raised."""
+        source = format_helpers._format_callback_source(
+            handle._callback, handle._args
+        )
+        self.call_exception_handler(
+            {
+                "message": f"Exception in callback {source}",
+                "exception": error,
+                "handle": handle,
+            }
+        )
+
+    def run_forever(self) -> None:
+        if self.is_closed() or self.is_running():
+            super().run_forever()  # which says that this is a fault
             return
-        at = self._loop.time() + wait
-        if timer is not None:
-            if timer.when() <= at:
-                return  # it comes early enough, and then looks again
-            timer.cancel()
-        self._timer = self._loop.call_later(wait, self._run_timer)
+        # libuv goes on waiting after a signal: only the wake-up descriptor
+        # lets handlers that asyncio has not set run, such as Ctrl-C's.
+        before = self._hear_signals()
+        self._hears_signals = before is not None
+        try:
+            super().run_forever()
+        finally:
+            self._hears_signals = False
+            # asyncio's own handlers need it between two runs, too.
+            if before is not None and not self._signal_handlers:
+                signal.set_wakeup_fd(before)
 
-    def _run_timer(self) -> None:
-        self._timer = None
-        self._run()
+    def remove_signal_handler(self, sig: int) -> bool:
+        removed = super().remove_signal_handler(sig)
+        if self._hears_signals:
+            self._hear_signals()
+        return removed
+
+    def _hear_signals(self) -> int | None:
+        """Let signals wake us.
+
+        The descriptor that they woke before; None if they do not come to this
+        thread.
+        """
+        try:
+            return signal.set_wakeup_fd(
+                self._csock.fileno(), warn_on_full_buffer=False
+            )
+        except ValueError:
+            return None

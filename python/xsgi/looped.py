@@ -11,8 +11,9 @@ from weakref import WeakSet
 
 from xsgi import _xsgi, log, signals
 from xsgi.errors import ConfigError
+from xsgi.guest import Guest
 from xsgi.lifespan import Lifespan
-from xsgi.loop import Guest, Loop
+from xsgi.loop import Loop
 from xsgi.service import Service
 
 Stop = Callable[[], Awaitable[object]]

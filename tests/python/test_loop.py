@@ -1,6 +1,7 @@
 """xsgi.Loop is an asyncio loop like the standard library's."""
 
 import asyncio
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,10 @@ import pytest
 
 from xsgi import _xsgi
 from xsgi.loop import Loop
+from xsgi.selector import Selector
+
+#: Longer than any test may last.
+LONG = 50
 
 
 @pytest.fixture
@@ -118,6 +123,67 @@ def test_signal_handler_runs_on_the_loop(loop):
     assert run(loop, main())
 
 
+def interrupt_soon():
+    """As Ctrl-C does, while the loop waits."""
+    threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT]).start()
+
+
+def test_interrupt_ends_a_loop_that_waits(loop):
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        run(loop, asyncio.sleep(LONG))
+
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_interrupt_ends_a_loop_that_has_had_signal_handlers(loop):
+    async def main():
+        loop.add_signal_handler(signal.SIGUSR1, print)
+        loop.remove_signal_handler(signal.SIGUSR1)
+        interrupt_soon()
+        await asyncio.sleep(LONG)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(loop, main())
+
+
+def test_signal_between_two_runs_reaches_its_handler_in_the_second(loop):
+    async def handle():
+        got = asyncio.Event()
+        loop.add_signal_handler(signal.SIGUSR1, got.set)
+        return got
+
+    got = run(loop, handle())
+    signal.raise_signal(signal.SIGUSR1)
+    run(loop, got.wait())
+
+    loop.remove_signal_handler(signal.SIGUSR1)
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_signals_are_left_to_who_had_them_before(loop):
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno())
+
+    run(loop, asyncio.sleep(0))
+
+    assert signal.set_wakeup_fd(-1) == writer.fileno()
+    reader.close()
+    writer.close()
+
+
+def test_loop_runs_on_another_thread(loop):
+    ran = []
+    thread = threading.Thread(
+        target=lambda: ran.append(run(loop, asyncio.sleep(0.01, 7)))
+    )
+    thread.start()
+    thread.join(20)
+
+    assert ran == [7]
+
+
 def test_removed_reader_is_not_called_with_what_was_ready(loop):
     called = []
     left, right = socket.socketpair()
@@ -135,8 +201,6 @@ def test_removed_reader_is_not_called_with_what_was_ready(loop):
 
 
 def test_selector_knows_what_is_registered():
-    from xsgi.loop import Selector
-
     backend = _xsgi.Backend()
     selector = Selector(backend)
     left, right = socket.socketpair()

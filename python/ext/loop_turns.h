@@ -1,0 +1,56 @@
+/* loop_turns.h - what the parts of Turns share. */
+
+#ifndef XS_EXT_LOOP_TURNS_H
+#define XS_EXT_LOOP_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "python/ext/backend.h"
+#include "python/ext/loop_handle.h"
+
+#define TURNS_STRINGS(X)                         \
+    X(stopping, "_stopping")                     \
+    X(scheduled, "_scheduled")                   \
+    X(cancelled, "_cancelled")                   \
+    X(cancelled_count, "_timer_cancelled_count") \
+    X(process_events, "_process_events")         \
+    X(run, "_run")                               \
+    X(context, "context")
+
+struct ext_turns {
+    PyObject_HEAD struct ext_backend *backend; /* owned; NULL: garbage */
+    PyObject *loop;                            /* owned; NULL: garbage */
+    PyObject *failed;    /* owned: failed(handle, error) */
+    PyObject *call_soon; /* owned: the inherited one, bound */
+    PyObject *run_once;  /* owned: likewise */
+    PyObject *ready;     /* owned: loop._ready, a deque */
+    PyObject *append;    /* owned: its methods, bound */
+    PyObject *popleft;   /* owned */
+    PyObject *heappop;   /* owned: heapq.heappop */
+    struct ext_handles handles;
+    struct {
+#define X(name, text) PyObject *name;
+        TURNS_STRINGS(X)
+#undef X
+    } str; /* owned, interned */
+};
+
+/* The timers are `timers`, a list that heapq keeps: loop._scheduled. */
+
+/* Whether there is something that asyncio had better do in this turn: a timer
+ * of a kind that we do not know, or many that were cancelled. -1 with an
+ * exception set. */
+int turns_timers_are_rare(struct ext_turns *turns, PyObject *timers);
+
+/* Drop cancelled timers from the front. 0, or -1 with an exception set. */
+int turns_timers_drop(struct ext_turns *turns, PyObject *timers);
+
+/* ns until the first one is due, at most a day; XS_NEVER if there is none. */
+int turns_timers_wait(const struct ext_turns *turns, PyObject *timers,
+                      uint64_t *out);
+
+/* Make ready what is due. */
+int turns_timers_run(struct ext_turns *turns, PyObject *timers);
+
+#endif

@@ -1,0 +1,38 @@
+"""CPython's own tests of event loops, on xsgi.Loop.
+
+They cover what is inherited: streams, TLS, datagrams, pipes, subprocesses,
+signals, executors. Distributions often leave CPython's tests out.
+"""
+
+import asyncio
+import sys
+
+import pytest
+
+from xsgi.loop import Loop
+
+test_events = pytest.importorskip("test.test_asyncio.test_events")
+test_utils = pytest.importorskip("test.test_asyncio.utils")
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+class TestLoop(
+    test_events.UnixEventLoopTestsMixin,
+    test_events.SubprocessTestsMixin,
+    test_utils.TestCase,
+):
+    def create_event_loop(self):
+        return Loop()
+
+    if sys.version_info < (3, 12):
+
+        def setUp(self):
+            super().setUp()
+            watcher = asyncio.SafeChildWatcher()
+            watcher.attach_loop(self.loop)
+            asyncio.set_child_watcher(watcher)
+
+        def tearDown(self):
+            asyncio.set_child_watcher(None)
+            super().tearDown()
