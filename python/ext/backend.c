@@ -247,14 +247,17 @@ static void backend_free_drive(struct ext_backend *backend)
 static PyObject *backend_close(PyObject *self, PyObject *unused)
 {
     struct ext_backend *backend = (struct ext_backend *)self;
+    struct ext_server *server = backend->server;
 
     (void)unused;
     if (backend->running) {
         PyErr_SetString(PyExc_RuntimeError, "the backend runs: stop it first");
         return NULL;
     }
-    if (backend->server != NULL) {
-        ext_server_close(backend->server);
+    if (server != NULL) {
+        Py_INCREF((PyObject *)server); /* `on_stopped` may drop the last */
+        ext_server_close(server);
+        Py_DECREF((PyObject *)server);
     }
     backend_free_drive(backend);
     Py_CLEAR(backend->on_kick);

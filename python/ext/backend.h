@@ -32,8 +32,10 @@ struct ext_backend {
     /* Written only by server.c. */
     struct ext_server *server; /* borrowed: the one that runs on it */
 
+    /* Inside select, or the server's close: no second one. */
+    bool running;
+
     /* Written only by backend.c. */
-    bool running;      /* inside select: no second one */
     PyObject *on_kick; /* owned; NULL: none */
 
     /* Written only by backend_watch.c. */

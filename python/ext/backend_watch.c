@@ -5,6 +5,9 @@
 #include "python/ext/backend.h"
 #include "python/ext/bridge.h"
 
+/* Descriptors are below this, as on Linux: the table has a bound. */
+#define FD_LIMIT (1 << 20)
+
 /* One descriptor. `key` comes back from select when it is ready. */
 struct ext_watch {
     struct xs_watch watch;
@@ -86,9 +89,10 @@ PyObject *ext_watch_add(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "iIO:watch", &fd, &events, &key)) {
         return NULL;
     }
-    if (backend->drive == NULL || fd < 0 || events == 0 ||
+    if (backend->drive == NULL || fd < 0 || fd >= FD_LIMIT || events == 0 ||
         (events & ~(unsigned)(XS_IO_READ | XS_IO_WRITE)) != 0) {
-        PyErr_SetString(PyExc_ValueError, "watch: closed, or no such event");
+        PyErr_SetString(PyExc_ValueError,
+                        "watch: closed, or no such fd or event");
         return NULL;
     }
     if (watch_make_place(backend, fd) < 0) {

@@ -388,3 +388,47 @@ def test_each_interpreter_serves_by_itself():
         interpreters.destroy(interpreter)
 
     assert faults == [None] * 3
+
+
+class TestCloseFromInside:
+    """What `on_stopped` does while `close` still runs the backend."""
+
+    @pytest.fixture
+    def said(self, monkeypatch):
+        said = []
+        monkeypatch.setattr(
+            sys, "unraisablehook", lambda args: said.append(args.exc_value)
+        )
+        return said
+
+    @pytest.mark.parametrize("closes", ["server", "backend"])
+    @pytest.mark.parametrize("does", ["server", "backend", "select"])
+    def test_closing_refuses_another_run(
+        self, backend, server, said, closes, does
+    ):
+        things = {"server": server, "backend": backend}
+        server.listen()
+        server.on_stopped = (
+            (lambda: backend.select(0))
+            if does == "select"
+            else things[does].close
+        )
+
+        things[closes].close()
+
+        assert [type(error) for error in said] == [RuntimeError]
+        assert server.stopped
+
+    def test_closing_a_backend_holds_the_server_that_it_closes(self, backend):
+        box = [_xsgi.Server(backend, wsgi, "wsgi", config())]
+        box[0].listen()
+        box[0].on_stopped = box.clear
+
+        backend.close()
+
+        assert box == []
+
+
+def test_watch_refuses_a_descriptor_that_no_process_has(backend):
+    with pytest.raises(ValueError, match="no such fd"):
+        backend.watch(2**31 - 1, 1, "key")
