@@ -181,15 +181,19 @@ static PyObject *server_listen(PyObject *self, PyObject *args, PyObject *kw)
     struct ext_server *server = server_open(self);
     const struct xs_io_addr *local;
     struct xs_io_spec spec = {.fd = -1, .host = "127.0.0.1", .backlog = 2048};
-    unsigned short port = 0;
+    int port = 0;
     int err;
 
     if (server == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kw, "|i$sHi:listen", names, &spec.fd,
+        !PyArg_ParseTupleAndKeywords(args, kw, "|i$sii:listen", names, &spec.fd,
                                      &spec.host, &port, &spec.backlog)) {
         return NULL;
     }
-    spec.port = port;
+    if (spec.fd < -1 || port < 0 || port > UINT16_MAX) {
+        PyErr_SetString(PyExc_ValueError, "listen: no such fd or port");
+        return NULL;
+    }
+    spec.port = (uint16_t)port;
     if (server->core.state != XS_SERVER_RUNNING) {
         PyErr_SetString(PyExc_RuntimeError, "the server is stopping");
         return NULL;

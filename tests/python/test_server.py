@@ -432,3 +432,11 @@ class TestCloseFromInside:
 def test_watch_refuses_a_descriptor_that_no_process_has(backend):
     with pytest.raises(ValueError, match="no such fd"):
         backend.watch(2**31 - 1, 1, "key")
+
+
+@pytest.mark.parametrize(
+    "where", [{"port": 70000}, {"port": -1}, {"fd": -7}], ids=str
+)
+def test_listen_refuses_what_is_no_port_and_no_descriptor(server, where):
+    with pytest.raises(ValueError, match="no such fd or port"):
+        server.listen(**where)
