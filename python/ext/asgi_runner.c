@@ -153,8 +153,15 @@ static void runner_finish(struct asgi_runner *runner)
     PyErr_Restore(type, value, traceback);
 }
 
-/* The application has returned or raised. What is no Exception (cancellation,
- * exit, interrupt) goes on to the task. */
+/* What an application raises is its own affair, an exit too: one request does
+ * not end the server. Cancellation and interrupts go on to the task. */
+static bool runner_keeps(void)
+{
+    return PyErr_ExceptionMatches(PyExc_Exception) ||
+           PyErr_ExceptionMatches(PyExc_SystemExit);
+}
+
+/* The application has returned or raised. */
 static PySendResult runner_end(struct asgi_runner *runner, PySendResult step,
                                PyObject **result)
 {
@@ -166,8 +173,7 @@ static PySendResult runner_end(struct asgi_runner *runner, PySendResult step,
         if (request->req != NULL) {
             asgi_report_incomplete(request);
         }
-    } else if (PyErr_ExceptionMatches(PyExc_Exception) &&
-               request->gateway != NULL) {
+    } else if (runner_keeps() && request->gateway != NULL) {
         asgi_report_raised(request);
         step = PYGEN_RETURN;
     }

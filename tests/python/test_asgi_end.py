@@ -62,6 +62,14 @@ def test_cancelled_application_is_a_500_without_a_traceback(probe):
     assert probe.errors_about("/cancels_itself") == []
 
 
+def test_exit_of_an_application_is_a_500_and_a_traceback(probe):
+    response = probe.get("/exits")
+
+    assert response.status == 500
+    assert probe.wait_for_line("SystemExit: 3")
+    assert probe.get("/hello").body == b"hello"
+
+
 def test_server_lives_on_after_all_of_it(probe):
     for page in ("raises", "returns_nothing", "cancels_itself", "after_end"):
         probe.get(f"/{page}")

@@ -59,6 +59,11 @@ async def returns_early(scope, receive, send):
 
 
 @page
+async def exits(scope, receive, send):
+    raise SystemExit(3)
+
+
+@page
 async def cancels_itself(scope, receive, send):
     asyncio.current_task().cancel()
     await asyncio.sleep(1)
