@@ -80,8 +80,8 @@ asan: build-asan
 	ctest --test-dir build/asan$(tag) --output-on-failure -j 2
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) \
 	    $$(cc -print-file-name=libubsan.so)" \
-	    ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest
+	    ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc XSGI_SIM_SEEDS=12 \
+	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest --timeout 300
 
 clang: $(VENV)/ready-to-clang
 	CC=clang cmake --preset dev -B build/clang$(tag) \
