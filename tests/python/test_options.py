@@ -46,6 +46,16 @@ def test_keep_alive_timeout_closes_an_idle_connection(dial, app):
     assert closes_after(client, SHORT[1]) == b""
 
 
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_timeouts_end_connections_on_a_loop_of_the_user(dial, loop):
+    """The long deadline for a head comes first, then a shorter one."""
+    options = ("--loop", loop, "--timeout-keep-alive", SHORT[0])
+    client = dial("life_app:asgi", *options)
+    assert client.get("/").status == 200
+
+    assert closes_after(client, SHORT[1]) == b""
+
+
 @BOTH
 def test_keep_alive_timeout_leaves_a_connection_that_is_used(dial, app):
     client = dial(app, "--keep-alive", "1s")
