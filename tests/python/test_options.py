@@ -51,6 +51,7 @@ def test_timeouts_end_connections_on_a_loop_of_the_user(dial, loop):
     """The long deadline for a head comes first, then a shorter one."""
     options = ("--loop", loop, "--timeout-keep-alive", SHORT[0])
     client = dial("life_app:asgi", *options)
+    time.sleep(0.1)
     assert client.get("/").status == 200
 
     assert closes_after(client, SHORT[1]) == b""
