@@ -23,6 +23,8 @@ LONG = 50
 def loop():
     loop = Loop()
     yield loop
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
 

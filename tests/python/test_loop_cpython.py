@@ -4,9 +4,6 @@ They cover what is inherited: streams, TLS, datagrams, pipes, subprocesses,
 signals, executors. Distributions often leave CPython's tests out.
 """
 
-import asyncio
-import sys
-
 import pytest
 
 from xsgi.loop import Loop
@@ -24,15 +21,3 @@ class TestLoop(
 ):
     def create_event_loop(self):
         return Loop()
-
-    if sys.version_info < (3, 12):
-
-        def setUp(self):
-            super().setUp()
-            watcher = asyncio.SafeChildWatcher()
-            watcher.attach_loop(self.loop)
-            asyncio.set_child_watcher(watcher)
-
-        def tearDown(self):
-            asyncio.set_child_watcher(None)
-            super().tearDown()

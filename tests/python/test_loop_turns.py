@@ -35,6 +35,7 @@ def turn(loop):
 
 def test_turns_are_in_c_unless_they_are_debugged():
     loop = Loop()
+    loop.set_debug(False)
     assert isinstance(loop._run_once.__self__, _xsgi.Turns)
 
     loop.set_debug(True)
@@ -53,6 +54,7 @@ def test_subclass_keeps_its_own_call_soon():
             return super().call_soon(callback, *args, context=context)
 
     loop = Own()
+    loop.set_debug(False)
     turn(loop)
     loop.close()
 
@@ -287,6 +289,7 @@ def test_running_loop_cannot_be_closed_and_goes_on(loop):
 def test_forgotten_loop_is_collected_with_a_warning():
     def forget():
         loop = Loop()
+        loop.set_debug(False)
         turn(loop)
         return weakref.ref(loop)
 
