@@ -45,7 +45,8 @@ struct xs_drive_ops {
     /* Watch for `events`, or for others than before; 0 ends it, at once.
      * Lends `watch` until then. End it before the descriptor is closed.
      *
-     * Errors: XS_EINVALID the descriptor cannot be polled, XS_ENOMEM */
+     * Errors: XS_EINVALID the descriptor cannot be polled; XS_EMFILE,
+     *   XS_ENOMEM */
     int (*watch)(struct xs_drive *drive, struct xs_watch *watch,
                  unsigned events);
     /* A descriptor that is readable when `run` has work, or -1: cannot. */

@@ -64,7 +64,7 @@ int xs_uv_inbox_init(struct xs_uv *uv)
 
 void xs_uv_inbox_fini(struct xs_uv *uv)
 {
-    XS_ASSERT(uv->inbox.first == NULL);
+    on_async(&uv->async); /* rule 12: the last ones, too */
     uv_close((uv_handle_t *)&uv->async, NULL);
     uv_mutex_destroy(&uv->inbox.lock);
 }

@@ -1,6 +1,7 @@
 /* uv_watch.c - the host's descriptors in the same poll. */
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "io/uv_errno.h"
 #include "io/uv_loop.h"
@@ -8,6 +9,7 @@
 struct uv_watch {
     struct xs_uv_fd fd;
     struct xs_watch *watch; /* borrowed until it is ended */
+    int own;                /* owned: what is polled */
 };
 
 static void on_watch_ready(struct xs_uv_fd *fd, unsigned events)
@@ -17,7 +19,11 @@ static void on_watch_ready(struct xs_uv_fd *fd, unsigned events)
     self->watch->on_ready(self->watch, events);
 }
 
-/* libuv makes what it polls non-blocking. This one is the host's, and maybe
+/* A descriptor of our own for what the host watches: if the host closes its
+ * one without a word, libuv does not abort, and the number is not polled under
+ * two names when a connection gets it next.
+ *
+ * libuv makes what it polls non-blocking. This one is the host's, and maybe
  * shared with other processes (a terminal): it stays as it was. */
 static int watch_open_fd(struct uv_watch *self, struct xs_uv *uv, int fd)
 {
@@ -27,9 +33,16 @@ static int watch_open_fd(struct uv_watch *self, struct xs_uv *uv, int fd)
     if (flags < 0) {
         return XS_EINVALID;
     }
-    err = xs_uv_fd_open(&self->fd, uv, self, fd);
+    self->own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (self->own < 0) {
+        return XS_EMFILE;
+    }
+    err = xs_uv_fd_open(&self->fd, uv, self, self->own);
     if ((flags & O_NONBLOCK) == 0) {
         (void)fcntl(fd, F_SETFL, flags);
+    }
+    if (err != 0) {
+        (void)close(self->own);
     }
     return err;
 }
@@ -61,8 +74,10 @@ int xs_uv_watch(struct xs_drive *drive, struct xs_watch *watch, unsigned events)
     XS_ASSERT((events & ~((unsigned)XS_IO_READ | XS_IO_WRITE)) == 0);
     if (events == 0) {
         if (self != NULL) {
+            int own = self->own;
             watch->backend = NULL;
             xs_uv_fd_close(&self->fd);
+            (void)close(own);
         }
         return 0;
     }

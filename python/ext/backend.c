@@ -40,7 +40,12 @@ static void backend_on_kick(void *user)
     struct ext_backend *backend =
         xs_container_of((PyThreadState **)user, struct ext_backend, saved);
 
+    bool running = backend->running;
+
+    /* The core is in the middle of something: no run from inside. */
+    backend->running = true;
     ext_notify(backend->on_kick); /* who drives calls `select` anyway */
+    backend->running = running;
 }
 
 static int backend_new_sim(struct ext_backend *self, uint64_t seed, bool faults)
@@ -99,25 +104,28 @@ int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
 {
     struct ext_server *server = backend->server;
     int err;
+    int result = 0;
 
     if (backend->running) {
         PyErr_SetString(PyExc_RuntimeError, "the backend runs already");
         return -1;
     }
     /* Inside the run nobody but us may drop the last reference. */
+    Py_INCREF((PyObject *)backend);
     Py_XINCREF((PyObject *)server);
     backend->running = true;
     err = backend->drive->ops->run(backend->drive, timeout_ns);
-    backend->running = false;
     if (server != NULL) {
         ext_server_flush_access(server);
-        Py_DECREF((PyObject *)server);
     }
+    backend->running = false;
     if (err != 0 ? ext_raise(err, "poll") < 0 : PyErr_CheckSignals() < 0) {
         Py_CLEAR(backend->ready); /* it is ready the next time, too */
-        return -1;
+        result = -1;
     }
-    return 0;
+    Py_XDECREF((PyObject *)server);
+    Py_DECREF((PyObject *)backend);
+    return result;
 }
 
 PyObject *ext_backend_take_ready(struct ext_backend *backend)

@@ -94,6 +94,7 @@ static int server_init_logs(struct ext_server *server, PyObject *config)
         }
         server->access->fd = 1;
         server->access->len = 0;
+        server->access->stalled = false;
     }
     return access < 0 ? -1 : 0;
 }
@@ -290,6 +291,8 @@ void ext_server_close(struct ext_server *server)
         XS_ASSERT(i < CLOSE_TURNS_MAX);
         (void)backend->drive->ops->run(backend->drive, 0);
     }
+    /* What workers posted before they heard of the end. */
+    (void)backend->drive->ops->run(backend->drive, 0);
     ext_server_flush_access(server);
     xs_server_fini(&server->core);
     server->backend = NULL;

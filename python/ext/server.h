@@ -21,7 +21,8 @@
 #define EXT_ACCESS_BUFFER ((size_t)32 * 1024)
 
 struct ext_access {
-    int fd; /* -1: no access log */
+    int fd;
+    bool stalled; /* it took nothing the last time */
     size_t len;
     char buffer[EXT_ACCESS_BUFFER];
 };

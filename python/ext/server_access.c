@@ -14,25 +14,45 @@
 /* What one line takes at most: the target four times (escaped), the rest. */
 #define LINE_MAX_BYTES ((size_t)4 * XS_ACCESS_TEXT + 512)
 
-/* How long a reader of the log that does not read may hold us up. */
+/* How long a reader of the log that does not read may hold us up, once. While
+ * it still does not, lines are lost and nobody waits. */
 #define WRITE_WAIT_MS 1000
+
+/* Writes that one flush may take: a full buffer, in small parts. */
+#define WRITES_MAX 1024u
+
+/* What a pipe takes without blocking when poll says that it takes some:
+ * PIPE_BUF of Linux. */
+#define WRITE_BYTES ((size_t)4096)
+
+/* Write a part. False if the descriptor takes nothing within the patience. */
+static bool access_write_part(struct ext_access *access, size_t *done)
+{
+    struct pollfd ready = {.fd = access->fd, .events = POLLOUT};
+    size_t len = access->len - *done;
+    ssize_t wrote;
+
+    if (poll(&ready, 1, access->stalled ? 0 : WRITE_WAIT_MS) <= 0) {
+        access->stalled = true;
+        return false;
+    }
+    access->stalled = false;
+    wrote = write(access->fd, access->buffer + *done,
+                  len < WRITE_BYTES ? len : WRITE_BYTES);
+    if (wrote > 0) {
+        *done += (size_t)wrote;
+        return true;
+    }
+    return wrote < 0 && (errno == EAGAIN || errno == EINTR);
+}
 
 static void access_write(struct ext_access *access)
 {
     size_t done = 0;
 
-    while (done < access->len) {
-        ssize_t wrote =
-            write(access->fd, access->buffer + done, access->len - done);
-        if (wrote > 0) {
-            done += (size_t)wrote;
-        } else if (wrote < 0 && errno == EAGAIN) {
-            struct pollfd ready = {.fd = access->fd, .events = POLLOUT};
-            if (poll(&ready, 1, WRITE_WAIT_MS) <= 0) {
-                break;
-            }
-        } else if (wrote < 0 && errno != EINTR) {
-            break; /* nobody reads it any more: the lines are lost */
+    for (unsigned i = 0; done < access->len && i < WRITES_MAX; i++) {
+        if (!access_write_part(access, &done)) {
+            break;
         }
     }
     access->len = 0;

@@ -282,3 +282,22 @@ def test_closed_backend_says_so():
 def test_unknown_backend_is_refused():
     with pytest.raises(ValueError, match="no backend 'epoll'"):
         _xsgi.Backend("epoll")
+
+
+def test_watched_descriptor_that_was_closed_costs_nobody_else():
+    backend = _xsgi.Backend()
+    left, right = socket.socketpair()
+    backend.watch(left.fileno(), 1, "left")
+    fd = left.fileno()
+    left.close()
+
+    assert list(backend.select(0)) == []
+    again, other = socket.socketpair()
+    assert again.fileno() == fd
+    backend.unwatch(fd)
+    backend.watch(fd, 1, "again")
+    other.send(b"x")
+    assert list(backend.select(5)) == [("again", 1)]
+    backend.close()
+    for each in (right, again, other):
+        each.close()

@@ -440,3 +440,21 @@ def test_watch_refuses_a_descriptor_that_no_process_has(backend):
 def test_listen_refuses_what_is_no_port_and_no_descriptor(server, where):
     with pytest.raises(ValueError, match="no such fd or port"):
         server.listen(**where)
+
+
+def test_kick_cannot_run_the_backend(backend):
+    seen = []
+
+    def kick():
+        with pytest.raises(RuntimeError, match="runs already"):
+            backend.select(0)
+        seen.append(True)
+
+    backend.on_kick = kick
+    server = _xsgi.Server(backend, wsgi, "wsgi", config())
+    server.listen()
+    server.stop(0)
+    backend.on_kick = None
+    server.close()
+
+    assert seen
