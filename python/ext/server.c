@@ -127,6 +127,12 @@ static int server_init(struct ext_server *server, struct ext_state *state,
         .stopped = on_stopped,
         .user = server,
     };
+    /* Reading the options has run Python code. */
+    if (backend->drive == NULL || backend->server != NULL) {
+        PyErr_SetString(PyExc_ValueError,
+                        "the backend was closed, or given to another server");
+        return -1;
+    }
     xs_server_init(&server->core, backend->drive->io, server->gateway, &core);
     server->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
     backend->server = server;

@@ -103,11 +103,15 @@ static PyObject *peer_write(PyObject *self, PyObject *arg)
 static PyObject *peer_read(PyObject *self, PyObject *arg)
 {
     struct xs_sim_peer *peer = peer_open(self);
-    Py_ssize_t max = PyLong_AsSsize_t(arg);
+    Py_ssize_t max;
     PyObject *bytes;
     int64_t got;
 
-    if (peer == NULL || (max == -1 && PyErr_Occurred() != NULL)) {
+    if (peer == NULL) {
+        return NULL;
+    }
+    max = PyLong_AsSsize_t(arg);
+    if (max == -1 && PyErr_Occurred() != NULL) {
         return NULL;
     }
     if (max < 1) {

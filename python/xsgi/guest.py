@@ -28,8 +28,9 @@ class Guest:
             self._timer.cancel()
         if self._soon is not None:
             self._soon.cancel()
-        self._loop.remove_reader(self.backend.fileno())
         self.backend.on_kick = None
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self.backend.fileno())
         self.backend.close()
 
     def _kick(self) -> None:
