@@ -132,10 +132,11 @@ int ext_handles_traverse(struct ext_handles *handles, visitproc visit,
     return 0;
 }
 
-PyObject *ext_handle_new(const struct ext_handles *handles, PyObject *loop,
-                         PyObject *callback, PyObject *args, PyObject *context)
+PyObject *ext_handle_new(const struct ext_handles *handles, PyTypeObject *type,
+                         PyObject *loop, PyObject *callback, PyObject *args,
+                         PyObject *context)
 {
-    PyObject *handle = handles->type->tp_alloc(handles->type, 0);
+    PyObject *handle = type->tp_alloc(type, 0);
     PyObject *copy;
 
     if (handle == NULL) {

@@ -54,10 +54,12 @@ static inline void ext_handle_set(PyObject *handle, Py_ssize_t offset,
     Py_XDECREF(old);
 }
 
-/* A handle for `callback(*args)` of `loop` in `context` (NULL: a copy of the
- * current one). Borrows all of them. New. */
-PyObject *ext_handle_new(const struct ext_handles *handles, PyObject *loop,
-                         PyObject *callback, PyObject *args, PyObject *context);
+/* A handle of `type` for `callback(*args)` of `loop` in `context` (NULL: a
+ * copy of the current one). Borrows all of them. A timer's own slots are the
+ * caller's to set. New. */
+PyObject *ext_handle_new(const struct ext_handles *handles, PyTypeObject *type,
+                         PyObject *loop, PyObject *callback, PyObject *args,
+                         PyObject *context);
 
 /* Its type is exactly Handle or TimerHandle, so that the slots are there. */
 static inline bool ext_handle_is_known(const struct ext_handles *handles,

@@ -1,4 +1,4 @@
-/* loop_turns.c - Turns: call_soon and _run_once of an asyncio loop, in C.
+/* loop_turns.c - Turns: what a loop does for each turn and call, in C.
  *
  * One turn of a selector loop, as in asyncio/base_events.py:
  *
@@ -16,62 +16,13 @@
 /* The next CPython may do more in a turn than we know. */
 #define TURNS_PYTHON_MAX 0x03100000
 
-/* ---- call_soon ---- */
+/* ---- a turn ---- */
 
-/* The loop was collected with all that belongs to it, and one of that calls. */
-static PyObject *turns_are_over(void)
+PyObject *turns_are_over(void)
 {
     PyErr_SetString(PyExc_RuntimeError, "Event loop is closed");
     return NULL;
 }
-
-static PyObject *turns_call_soon(PyObject *self, PyObject *const *args,
-                                 Py_ssize_t count, PyObject *keywords)
-{
-    struct ext_turns *turns = (struct ext_turns *)self;
-    Py_ssize_t keyword_count =
-        keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    PyObject *context = NULL;
-    PyObject *rest;
-    PyObject *handle;
-    PyObject *done;
-
-    if (turns->loop == NULL) {
-        return turns_are_over();
-    }
-    if (keyword_count == 1 && PyUnicode_Compare(PyTuple_GET_ITEM(keywords, 0),
-                                                turns->str.context) == 0) {
-        context = args[count] == Py_None ? NULL : args[count];
-        keyword_count = 0;
-    }
-    if (count < 1 ||
-        keyword_count != 0) { /* a callback by keyword, or a fault */
-        return PyObject_Vectorcall(turns->call_soon, args, (size_t)count,
-                                   keywords);
-    }
-    rest = PyTuple_New(count - 1);
-    if (rest == NULL) {
-        return NULL;
-    }
-    for (Py_ssize_t i = 1; i < count; i++) {
-        PyTuple_SET_ITEM(rest, i - 1, Py_NewRef(args[i]));
-    }
-    handle =
-        ext_handle_new(&turns->handles, turns->loop, args[0], rest, context);
-    Py_DECREF(rest);
-    if (handle == NULL) {
-        return NULL;
-    }
-    done = PyObject_CallOneArg(turns->append, handle);
-    if (done == NULL) {
-        Py_DECREF(handle);
-        return NULL;
-    }
-    Py_DECREF(done);
-    return handle;
-}
-
-/* ---- a turn ---- */
 
 static int turns_is_stopping(const struct ext_turns *turns)
 {
@@ -210,18 +161,23 @@ static int turns_init_loop(struct ext_turns *turns)
     if (heapq == NULL) {
         return -1;
     }
+    turns->heappush = PyObject_GetAttrString(heapq, "heappush");
     turns->heappop = PyObject_GetAttrString(heapq, "heappop");
     Py_DECREF(heapq);
     turns->ready = PyObject_GetAttrString(turns->loop, "_ready");
-    if (turns->heappop == NULL || turns->ready == NULL) {
+    if (turns->heappush == NULL || turns->heappop == NULL ||
+        turns->ready == NULL) {
         return -1;
     }
     turns->append = PyObject_GetAttrString(turns->ready, "append");
     turns->popleft = PyObject_GetAttrString(turns->ready, "popleft");
     turns->call_soon = PyObject_GetAttrString(turns->loop, "call_soon");
+    turns->call_at = PyObject_GetAttrString(turns->loop, "call_at");
+    turns->call_later = PyObject_GetAttrString(turns->loop, "call_later");
     turns->run_once = PyObject_GetAttrString(turns->loop, "_run_once");
     return turns->append == NULL || turns->popleft == NULL ||
-                   turns->call_soon == NULL || turns->run_once == NULL
+                   turns->call_soon == NULL || turns->call_at == NULL ||
+                   turns->call_later == NULL || turns->run_once == NULL
                ? -1
                : 0;
 }
@@ -256,6 +212,7 @@ static PyObject *turns_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     self->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
     self->loop = Py_NewRef(loop);
     self->failed = Py_NewRef(failed);
+    self->strange_timers = true; /* until there are none */
     if (turns_init_strings(self) < 0 || ext_handles_init(&self->handles) < 0 ||
         turns_init_loop(self) < 0) {
         Py_DECREF(self);
@@ -273,10 +230,13 @@ static int turns_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(turns->loop);
     Py_VISIT(turns->failed);
     Py_VISIT(turns->call_soon);
+    Py_VISIT(turns->call_at);
+    Py_VISIT(turns->call_later);
     Py_VISIT(turns->run_once);
     Py_VISIT(turns->ready);
     Py_VISIT(turns->append);
     Py_VISIT(turns->popleft);
+    Py_VISIT(turns->heappush);
     Py_VISIT(turns->heappop);
     return ext_handles_traverse(&turns->handles, visit, arg);
 }
@@ -289,10 +249,13 @@ static int turns_clear(PyObject *self)
     Py_CLEAR(turns->loop);
     Py_CLEAR(turns->failed);
     Py_CLEAR(turns->call_soon);
+    Py_CLEAR(turns->call_at);
+    Py_CLEAR(turns->call_later);
     Py_CLEAR(turns->run_once);
     Py_CLEAR(turns->ready);
     Py_CLEAR(turns->append);
     Py_CLEAR(turns->popleft);
+    Py_CLEAR(turns->heappush);
     Py_CLEAR(turns->heappop);
     return 0;
 }
@@ -316,6 +279,13 @@ static PyMethodDef turns_methods[] = {
     {"call_soon", (PyCFunction)(void (*)(void))turns_call_soon,
      METH_FASTCALL | METH_KEYWORDS,
      "call_soon(callback, *args, context=None) -> asyncio.Handle"},
+    {"call_at", (PyCFunction)(void (*)(void))turns_call_at,
+     METH_FASTCALL | METH_KEYWORDS,
+     "call_at(when, callback, *args, context=None) -> asyncio.TimerHandle"},
+    {"call_later", (PyCFunction)(void (*)(void))turns_call_later,
+     METH_FASTCALL | METH_KEYWORDS,
+     "call_later(delay, callback, *args, context=None)\n"
+     "-> asyncio.TimerHandle"},
     {"run_once", turns_run_once, METH_NOARGS, "run_once(): one turn."},
     {NULL, NULL, 0, NULL},
 };
@@ -327,8 +297,8 @@ static PyType_Slot turns_slots[] = {
     {Py_tp_clear, turns_clear},
     {Py_tp_methods, turns_methods},
     {Py_tp_doc,
-     "Turns(loop, backend, failed): call_soon and _run_once of an asyncio\n"
-     "loop; failed(handle, error) is told what callbacks raise.\n"
+     "Turns(loop, backend, failed): what an asyncio loop does for each call\n"
+     "and each turn; failed(handle, error) is told what callbacks raise.\n"
      "Raises NotImplementedError if asyncio is not as it is known."},
     {0, NULL},
 };

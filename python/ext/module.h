@@ -5,6 +5,7 @@
  *     backend.c         Backend: a libuv or simulated backend, run from Python
  *     backend_watch.c   descriptors that Python watches on it
  *     loop_turns.c      Turns: an asyncio loop's call_soon and turns, in C
+ *     loop_calls.c      its call_soon, call_at, call_later
  *     loop_timers.c     its timers
  *     loop_handle.c     asyncio's handles
  *     server.c          Server: the core under one application

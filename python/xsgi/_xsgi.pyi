@@ -136,5 +136,23 @@ class Turns:
     ) -> asyncio.Handle:
         """As ``loop.call_soon``."""
 
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[..., Any],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """As ``loop.call_at``."""
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[..., Any],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """As ``loop.call_later``."""
+
     def run_once(self) -> None:
         """As ``loop._run_once``."""

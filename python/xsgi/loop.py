@@ -15,6 +15,9 @@ from asyncio import format_helpers
 from xsgi import _xsgi
 from xsgi.selector import Selector
 
+#: What a loop may do in C.
+_IN_C = ("call_soon", "call_at", "call_later", "_run_once")
+
 
 class Loop(asyncio.SelectorEventLoop):
     """An asyncio loop that drives xsgi's backend.
@@ -49,24 +52,24 @@ class Loop(asyncio.SelectorEventLoop):
         super().close()
 
     def _turn_in_c(self, wanted: bool) -> None:
-        """Take ``call_soon`` and ``_run_once`` from C, or from asyncio.
+        """Take what each call and each turn needs from C, or from asyncio.
 
         Which of them runs may change between any two turns.
         """
-        for name in ("call_soon", "_run_once"):
+        for name in _IN_C:
             self.__dict__.pop(name, None)
-        kind = type(self)
-        if not wanted or not (
-            kind.call_soon is asyncio.BaseEventLoop.call_soon
-            and kind._run_once is asyncio.BaseEventLoop._run_once
+        own = asyncio.BaseEventLoop
+        if not wanted or any(
+            getattr(type(self), name) is not getattr(own, name)
+            for name in _IN_C
         ):
-            return  # a subclass has its own
+            return  # to be debugged, or a subclass with its own
         try:
             turns = _xsgi.Turns(self, self.backend, self._report)
         except (NotImplementedError, AttributeError):
             return  # asyncio is not as we know it: its own are slower only
-        self.call_soon = turns.call_soon  # type: ignore[method-assign]
-        self._run_once = turns.run_once  # type: ignore[method-assign]
+        for name in _IN_C:
+            setattr(self, name, getattr(turns, name.lstrip("_")))
 
     def _report(self, handle: asyncio.Handle, error: BaseException) -> None:
         """Say what asyncio says of a callback that has raised."""

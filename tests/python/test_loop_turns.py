@@ -312,6 +312,8 @@ class Script:
         self.handles = []
         self.names = itertools.count()
         self.left = 150
+        self.often = self.draw.random()
+        self.kinds = len(self.acts) - seed % 2
 
     def say(self, what):
         self.said.append((round(self.loop.time(), 6), what))
@@ -321,7 +323,7 @@ class Script:
         for _ in range(self.draw.randrange(4)):
             if self.left > 0:
                 self.left -= 1
-                self.draw.choice(self.acts)(self)
+                self.draw.choice(self.acts[: self.kinds])(self)
 
     def soon(self):
         name = next(self.names)
@@ -331,6 +333,18 @@ class Script:
         delay = self.draw.choice([0, 0, 0.001, 0.5, 60])
         handle = self.loop.call_later(delay, self.act, next(self.names))
         self.handles.append(handle)
+
+    def at(self):
+        # Whole numbers are compared by heapq, beside our own.
+        when = int(self.loop.time()) + self.draw.choice([0, 1, 7])
+        self.handles.append(self.loop.call_at(when, self.act, "at"))
+
+    def many(self):
+        for _ in range(self.draw.randrange(120)):
+            delay = self.draw.random() * 30
+            handle = self.loop.call_later(delay, self.say, "many")
+            if self.draw.random() < self.often:
+                handle.cancel()
 
     def cancel(self):
         if self.handles:
@@ -351,7 +365,8 @@ class Script:
 
         self.handles.append(self.loop.create_task(steps()))
 
-    acts = (soon, soon, soon, later, later, cancel, task, task, fail)
+    #: The last one only with some seeds: it makes each timer a strange one.
+    acts = (soon, soon, later, later, cancel, task, fail, many, at)
 
     def run(self):
         self.loop.set_exception_handler(
