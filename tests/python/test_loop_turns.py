@@ -9,6 +9,7 @@ import contextvars
 import gc
 import itertools
 import random
+import sys
 import time
 import warnings
 import weakref
@@ -81,6 +82,51 @@ def test_callbacks_run_in_order_once_and_not_if_cancelled(loop):
     turn(loop)
 
     assert came == [0, 1, 2, 4]
+
+
+def test_stop_before_a_run_makes_it_one_turn(loop):
+    loop.call_later(20, print)
+    start = loop.time()
+
+    loop.stop()
+    loop.run_forever()
+
+    assert loop.time() - start < 10
+
+
+def test_handles_that_are_gone_keep_nothing(loop):
+    class Argument:
+        def callback(self, *args):
+            if len(args) > 1:
+                raise LookupError
+
+    things = [Argument(), contextvars.copy_context()]
+    things.append(things[0].callback)
+
+    def use():
+        argument, context, callback = things
+        loop.call_soon(callback, argument, context=context)
+        loop.call_soon(callback, argument, argument)
+        loop.call_soon(callback, argument).cancel()
+        loop.call_at(0.0, callback, argument, context=context)
+        loop.call_later(0, callback, argument)
+        loop.call_later(3600, callback, argument).cancel()
+        for wrong in ({"no": 1}, {"context": context, "no": 1}):
+            for call in (loop.call_soon, loop.call_at, loop.call_later):
+                with pytest.raises(TypeError):
+                    call(1.5, callback, argument, **wrong)
+        turn(loop)
+        turn(loop)
+
+    loop.set_exception_handler(lambda loop, told: None)
+    use()
+    gc.collect()
+    before = [sys.getrefcount(thing) for thing in things]
+    for _ in range(20):
+        use()
+    gc.collect()
+
+    assert [sys.getrefcount(thing) for thing in things] == before
 
 
 def test_what_a_callback_makes_ready_runs_in_the_next_turn(loop):
