@@ -4,6 +4,8 @@ They cover what is inherited: streams, TLS, datagrams, pipes, subprocesses,
 signals, executors. Distributions often leave CPython's tests out.
 """
 
+import os
+
 import pytest
 
 from xsgi.loop import Loop
@@ -24,5 +26,15 @@ class TestLoop(
     test_events.SubprocessTestsMixin,
     test_utils.TestCase,
 ):
+    def setUp(self):
+        super().setUp()
+        if "_pty" in self.id():
+            try:
+                ends = os.openpty()
+            except OSError:
+                self.skipTest("there are no terminals here")
+            for end in ends:
+                os.close(end)
+
     def create_event_loop(self):
         return Loop()
