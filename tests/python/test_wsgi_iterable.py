@@ -1,7 +1,6 @@
 """The iterable that a PEP 3333 application returns."""
 
 import gc
-import itertools
 import pathlib
 import threading
 import time
@@ -256,8 +255,11 @@ def test_endless_iterable_leaves_turns_to_others():
         stop.set()
         drinker.join()
 
-    gaps = sorted(b - a for a, b in itertools.pairwise(seen))
-    assert gaps[len(gaps) // 2] < 5000
+    # Not how many blocks are between two requests: client and server share a
+    # GIL here, so that is a matter of speed. A server that is kept from other
+    # connections answers none of them.
+    assert len(seen) == 20
+    assert seen[0] < seen[-1]
 
 
 @pytest.mark.parametrize("threads", THREADS)
