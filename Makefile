@@ -75,16 +75,13 @@ test: tidy
 	ctest --test-dir build/dev$(tag) --output-on-failure -j 2
 	PYTHONPATH=build/dev$(tag)/python $(python) -m pytest
 
-# The interpreter is not instrumented, so the runtime is loaded before it, and
-# into every child: CPython's own subprocess tests hang on that, so they are
-# left to `make test`.
+# The interpreter is not instrumented, so the runtime is loaded before it.
 asan: build-asan
 	ctest --test-dir build/asan$(tag) --output-on-failure -j 2
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) \
 	    $$(cc -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc XSGI_SIM_SEEDS=12 \
-	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest --timeout 300 \
-	        --ignore tests/python/test_loop_cpython.py
+	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest --timeout 300
 
 clang: $(VENV)/ready-to-clang
 	CC=clang cmake --preset dev -B build/clang$(tag) \
