@@ -21,6 +21,7 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/report.h"
 
 /* Behind the fields of asyncio.Task. All are set only while the first step is
  * made without a task. */
@@ -288,7 +289,7 @@ static int lazy_go_on(struct asgi_request *request, PyObject *task,
     struct lazy_task *lazy = lazy_of(task);
 
     if (step == PYGEN_ERROR) {
-        result = asgi_raised_take();
+        result = ext_raised_take();
     }
     asgi_runner_hold(runner, step, result);
     if (lazy->runner != NULL &&

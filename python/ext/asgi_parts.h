@@ -211,8 +211,8 @@ void asgi_task_fini(struct asgi_gateway *gateway);
  * set: it has not begun. */
 int asgi_task_start(struct asgi_request *request);
 
-/* Let what is raised leave the loop on its next turn: KeyboardInterrupt and
- * SystemExit end it there as they do from any other task. Takes it. */
+/* Let what is raised leave the loop on its next turn: KeyboardInterrupt ends
+ * it there as it does from any other task. Takes it. */
 int asgi_task_defer_raise(const struct asgi_gateway *gateway);
 
 /* asgi_lazy.c */
@@ -224,9 +224,6 @@ int asgi_lazy_init(struct ext_asgi *asgi);
 int asgi_lazy_start(struct asgi_request *request, PyObject *runner);
 
 /* asgi_report.c: what the log says. */
-
-/* What is raised, cleared: a new reference, with its traceback. */
-PyObject *asgi_raised_take(void);
 
 /* The application raised: take what is raised. */
 void asgi_report_raised(struct asgi_request *request);

@@ -14,6 +14,7 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/report.h"
 
 #define HAS_EAGER (PY_VERSION_HEX >= 0x030C0000)
 
@@ -129,7 +130,7 @@ static PyMethodDef raise_later_def = {"raise", raise_later, METH_NOARGS, NULL};
 
 int asgi_task_defer_raise(const struct asgi_gateway *gateway)
 {
-    PyObject *exc = asgi_raised_take();
+    PyObject *exc = ext_raised_take();
     PyObject *call = PyCFunction_New(&raise_later_def, exc);
     PyObject *handle = NULL;
 
