@@ -210,8 +210,8 @@ static void rx_begin(struct xs_conn *conn)
     rx_give_fields(conn);
 }
 
-/* IDLE or HEAD: look for a head. True if one was found. */
-static bool rx_advance_head(struct xs_conn *conn)
+/* IDLE or HEAD: look for a head, and hand it on. */
+static void rx_advance_head(struct xs_conn *conn)
 {
     struct xs_parser *parser = &conn->rx.parser;
 
@@ -219,14 +219,14 @@ static bool rx_advance_head(struct xs_conn *conn)
         conn->rx.head_at = conn->rx.parsed;
         if (!rx_take_fields(conn)) {
             conn->tx.broken = true;
-            return false;
+            return;
         }
     }
     switch (rx_feed(conn)) {
         case XS_PARSE_MORE:
             if (!parser->began) {
                 conn->rx.head_at = conn->rx.parsed;
-                return false;
+                return;
             }
             if (conn->state == XS_CONN_IDLE) {
                 xs_conn_go(conn, XS_CONN_HEAD);
@@ -234,13 +234,13 @@ static bool rx_advance_head(struct xs_conn *conn)
             if (!xs_rx_has_room(conn)) {
                 xs_rx_refuse(conn, XS_REFUSE_FIELD_SIZE);
             }
-            return false;
+            return;
         case XS_PARSE_HEAD:
             rx_begin(conn);
-            return true;
+            return;
         case XS_PARSE_REFUSE:
             xs_rx_refuse(conn, parser->refusal);
-            return false;
+            return;
         case XS_PARSE_END:
             break;
     }
@@ -323,9 +323,7 @@ bool xs_rx_advance(struct xs_conn *conn)
                 if (conn->tx.broken || !rx_may_begin(conn)) {
                     return false;
                 }
-                if (!rx_advance_head(conn) && conn->rx.parsed == conn->rx.end) {
-                    continue; /* dry now: look for the peer's end */
-                }
+                rx_advance_head(conn);
                 break;
             case XS_CONN_ACTIVE:
                 if (!conn->tx.broken) {

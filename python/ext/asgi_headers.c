@@ -118,10 +118,9 @@ static bool pair_is(PyObject *pair, PyObject *name, struct xs_slice value)
 
 /* (name, value) of `field`, new. */
 static PyObject *header_pair(struct asgi_gateway *gateway,
-                             const struct xs_head *head,
                              const struct xs_field *field)
 {
-    struct xs_slice value = field->value;
+    const struct xs_slice value = field->value;
     PyObject **entry;
     PyObject *pair;
     bool keep;
@@ -129,12 +128,6 @@ static PyObject *header_pair(struct asgi_gateway *gateway,
 
     if (name == NULL) {
         return NULL;
-    }
-    /* RFC 9112 3.2.2: with a target in absolute form its authority counts,
-     * and the Host that came is ignored. */
-    if (head->authority.len > 0 &&
-        xs_slice_eq_lower(field->name, XS_LIT("host"))) {
-        value = head->authority;
     }
     if (!keep || value.len == 0 || value.len > ASGI_VALUE_MAX) {
         return pair_new(name, value);
@@ -160,7 +153,7 @@ PyObject *asgi_headers_new(struct asgi_gateway *gateway,
     unsigned i;
 
     for (i = 0; list != NULL && i < head->field_count; i++) {
-        PyObject *pair = header_pair(gateway, head, &head->fields[i]);
+        PyObject *pair = header_pair(gateway, &head->fields[i]);
 
         if (pair == NULL) {
             Py_CLEAR(list);

@@ -63,9 +63,7 @@
     X(empty, "")                                            \
     X(slash, "/")                                           \
     X(close, "close")                                       \
-    X(read, "read")                                         \
-    X(write, "write")                                       \
-    X(seek, "seek")
+    X(write, "write")
 
 /* Spare objects of one type, kept for the next request. */
 #define WSGI_SPARE_MAX 64u
