@@ -30,6 +30,7 @@ enum asgi_response {
 /* How a request's task comes to be: see asgi_task.c. */
 enum asgi_task_mode {
     ASGI_TASK_PLAIN,
+    ASGI_TASK_AHEAD,
     ASGI_TASK_EAGER,
     ASGI_TASK_LAZY,
 };
@@ -63,6 +64,7 @@ struct asgi_gateway {
         enum asgi_task_mode mode;
         PyObject *start;    /* owned: asyncio.Task or loop.create_task */
         PyObject *keywords; /* owned: of the former; NULL for the latter */
+        PyObject *ready;    /* owned: the loop's queue; NULL if not ahead */
         unsigned suspends;  /* how often a request has suspended lately */
     } task;
 

@@ -2,15 +2,21 @@
  *
  *     lazy    a task that becomes one only if it has to: asgi_lazy.c
  *     eager   asyncio.Task(eager_start=True), from Python 3.12 on
+ *     ahead   loop.create_task, and its first step is taken out of the loop's
+ *             queue again and made at once: only by "auto", where this Python
+ *             can do neither of the above
  *     task    loop.create_task: the first step is the loop's
  *
- * Lazy and eager start right in on_request: what goes through without waiting
- * never meets the loop. "auto" is the first of them that this Python can do.
+ * All but the last start right in on_request: what goes through without
+ * waiting never meets the loop, and what pipelined requests say leaves in one
+ * write. "auto" is the first of them that this Python and the loop can do.
  * Lazy is dearer than eager for requests that do wait, so when most of the
  * last ones did, the next are eager.
  *
  * In each of them the task has a context of its own and is
  * asyncio.current_task() while the application runs. */
+
+#include <string.h>
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
@@ -40,6 +46,26 @@ static int init_plain(struct asgi_gateway *gateway)
 {
     gateway->task.start = PyObject_GetAttrString(gateway->loop, "create_task");
     return gateway->task.start == NULL ? -1 : 0;
+}
+
+/* The queue of an asyncio loop, if it has the one that we know: uvloop and
+ * others keep their own. */
+static int init_ahead(struct asgi_gateway *gateway)
+{
+    PyObject *ready = PyObject_GetAttrString(gateway->loop, "_ready");
+
+    if (ready == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1;
+    }
+    PyErr_Clear();
+    if (ready != NULL &&
+        strcmp(Py_TYPE(ready)->tp_name, "collections.deque") == 0) {
+        gateway->task.mode = ASGI_TASK_AHEAD;
+        gateway->task.ready = ready;
+    } else {
+        Py_XDECREF(ready);
+    }
+    return init_plain(gateway);
 }
 
 /* The mode that was asked for, as far as it has a name. */
@@ -96,6 +122,7 @@ int asgi_task_init(struct asgi_gateway *gateway, PyObject *config)
     }
     if (gateway->task.mode == ASGI_TASK_EAGER && !HAS_EAGER) {
         gateway->task.mode = ASGI_TASK_PLAIN;
+        return init_ahead(gateway);
     }
     /* Lazy ones need an eager start for what mostly waits. */
     return gateway->task.mode != ASGI_TASK_PLAIN && HAS_EAGER
@@ -107,6 +134,7 @@ void asgi_task_fini(struct asgi_gateway *gateway)
 {
     Py_CLEAR(gateway->task.start);
     Py_CLEAR(gateway->task.keywords);
+    Py_CLEAR(gateway->task.ready);
 }
 
 static PyObject *start_vectorcall(const struct asgi_gateway *gateway,
@@ -157,6 +185,52 @@ static void task_leave(PyObject *context)
     PyErr_Restore(type, value, traceback);
 }
 
+/* Whether `handle`, taken out of the loop's queue, is a step of `task`. -1 with
+ * an exception set. */
+static int step_of(PyObject *handle, PyObject *task)
+{
+    PyObject *callback = PyObject_GetAttrString(handle, "_callback");
+    PyObject *self = NULL;
+
+    if (callback != NULL) {
+        self = PyObject_GetAttrString(callback, "__self__");
+        Py_DECREF(callback);
+    }
+    if (self == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1;
+    }
+    PyErr_Clear();
+    Py_XDECREF(self);
+    return self == task;
+}
+
+/* Make the first step of `task`, which is the last that the loop has to do.
+ * Where it isn't, the loop makes it. */
+static int task_step_ahead(struct asgi_gateway *gateway, PyObject *task)
+{
+    PyObject *ready = gateway->task.ready;
+    PyObject *handle = PyObject_CallMethod(ready, "pop", NULL);
+    PyObject *done = NULL;
+    int ours;
+
+    if (handle == NULL) {
+        return -1;
+    }
+    ours = step_of(handle, task);
+    if (ours > 0) {
+        done = PyObject_CallMethod(handle, "_run", NULL);
+        if (done == NULL) {
+            ours = asgi_task_defer_raise(gateway);
+        }
+    } else {
+        done = PyObject_CallMethod(ready, "append", "O", handle);
+        ours = done == NULL ? -1 : ours;
+    }
+    Py_XDECREF(done);
+    Py_DECREF(handle);
+    return ours < 0 ? -1 : 0;
+}
+
 /* By asyncio.Task or loop.create_task. 1: the application has suspended. */
 static int task_start(struct asgi_request *request, PyObject *runner)
 {
@@ -173,6 +247,10 @@ static int task_start(struct asgi_request *request, PyObject *runner)
     if (task == NULL) {
         /* The application has raised it, not the start. */
         return request->gateway == NULL ? asgi_task_defer_raise(gateway) : -1;
+    }
+    if (gateway->task.ready != NULL && task_step_ahead(gateway, task) < 0) {
+        Py_DECREF(task);
+        return -1;
     }
     if (request->gateway == NULL) {
         Py_DECREF(task);

@@ -10,6 +10,8 @@ from asgi_probe import Probe
 # How the task starts, and whose loop it runs on: as a guest, requests begin
 # inside callbacks that others have scheduled.
 _WAYS = [("task", "xsgi"), ("task", "asyncio")]
+if sys.version_info < (3, 11):
+    _WAYS += [("auto", "xsgi"), ("auto", "asyncio")]
 if sys.version_info >= (3, 11):
     _WAYS += [("lazy", "xsgi"), ("lazy", "asyncio")]
 if sys.version_info >= (3, 12):

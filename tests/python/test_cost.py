@@ -49,7 +49,9 @@ def naps(server):
     return waits, ticks
 
 
-@pytest.mark.parametrize("server", ["asgi", "wsgi"], indirect=True)
+@pytest.mark.parametrize(
+    "server", ["asgi", "asgi-asyncio", "wsgi"], indirect=True
+)
 def test_pipelined_requests_cost_one_write(server):
     with raw.Client(server.address) as client:
         client.send(REQUEST)
