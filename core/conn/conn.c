@@ -29,8 +29,8 @@ void xs_conn_go(struct xs_conn *conn, enum xs_conn_state next)
     if (next == XS_CONN_ACTIVE) {
         /* The head is here: the deadline of the next one is another one, even
          * if that begins in the same turn. */
-        xs_deadline_disarm(&conn->rx.deadline);
-        conn->timer_kind = NO_TIMER;
+        xs_deadline_disarm(&conn->receiving);
+        conn->receiving_kind = NO_TIMER;
     }
 }
 
@@ -64,11 +64,11 @@ int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
     }
     *conn = (struct xs_conn){.io = io, .server = server};
     conn->id = server->next_id++;
-    conn->timer_kind = NO_TIMER;
+    conn->receiving_kind = NO_TIMER;
     xs_list_init(&conn->link);
     xs_list_init(&conn->dirty);
-    xs_deadline_init(&conn->rx.deadline);
-    xs_deadline_init(&conn->tx.deadline);
+    xs_deadline_init(&conn->receiving);
+    xs_deadline_init(&conn->writing);
     xs_parser_init(&conn->rx.parser, &server->config.limits);
     xs_queue_init(&conn->tx.queue, server->io->mem);
     io->on_ready = conn_on_ready;
@@ -87,9 +87,9 @@ void xs_conn_close(struct xs_conn *conn, bool abort)
 
     XS_ASSERT(conn->state != XS_CONN_ACTIVE);
     xs_conn_go(conn, XS_CONN_CLOSED);
-    xs_deadline_disarm(&conn->rx.deadline);
-    xs_deadline_disarm(&conn->tx.deadline);
-    conn->timer_kind = NO_TIMER;
+    xs_deadline_disarm(&conn->receiving);
+    xs_deadline_disarm(&conn->writing);
+    conn->receiving_kind = NO_TIMER;
     server->io->ops->close(conn->io, abort);
     conn->io = NULL;
     xs_rx_free(conn);
@@ -193,12 +193,12 @@ static unsigned conn_events(const struct xs_conn *conn)
 }
 
 /* Which deadline the receiving side is under follows from the state. */
-static unsigned conn_timer(const struct xs_conn *conn)
+static unsigned conn_receiving_kind(const struct xs_conn *conn)
 {
     switch (conn->state) {
         case XS_CONN_IDLE:
             if (conn->tx.queue.bytes > 0 || conn->rx.parsed < conn->rx.end) {
-                return NO_TIMER; /* the peer reads first: see tx.deadline */
+                return NO_TIMER; /* the peer reads first: see `writing` */
             }
             return conn->request.gateway == NULL ? XS_DEADLINE_HEAD
                                                  : XS_DEADLINE_KEEP_ALIVE;
@@ -218,26 +218,48 @@ static unsigned conn_timer(const struct xs_conn *conn)
     XS_UNREACHABLE();
 }
 
-static void conn_settle_timer(struct xs_conn *conn)
+static void conn_settle_receiving(struct xs_conn *conn)
 {
     struct xs_server *server = conn->server;
-    unsigned kind = conn_timer(conn);
+    unsigned kind = conn_receiving_kind(conn);
     /* A head and a linger are timed as a whole, the others by progress. */
     bool fresh = conn->rx.progress && kind != XS_DEADLINE_HEAD &&
                  kind != XS_DEADLINE_LINGER;
 
     conn->rx.progress = false;
-    if (kind == conn->timer_kind && !fresh) {
+    if (kind == conn->receiving_kind && !fresh) {
         return;
     }
-    conn->timer_kind = kind;
+    conn->receiving_kind = kind;
     if (kind == NO_TIMER) {
-        xs_deadline_disarm(&conn->rx.deadline);
+        xs_deadline_disarm(&conn->receiving);
         return;
     }
-    xs_deadline_arm(&server->deadlines, &conn->rx.deadline, kind,
+    xs_deadline_arm(&server->deadlines, &conn->receiving, kind,
                     server->io->ops->now(server->io));
-    xs_server_alarm(server, conn->rx.deadline.at_ns);
+    xs_server_alarm(server, conn->receiving.at_ns);
+}
+
+/* The write deadline runs while bytes wait, and starts again with every byte
+ * that goes. */
+static void conn_settle_writing(struct xs_conn *conn)
+{
+    struct xs_server *server = conn->server;
+    bool fresh = conn->tx.progress;
+
+    conn->tx.progress = false;
+    if (xs_queue_ready(&conn->tx.queue) == 0) {
+        if (xs_deadline_armed(&conn->writing)) {
+            xs_deadline_disarm(&conn->writing);
+        }
+        return;
+    }
+    if (fresh || !xs_deadline_armed(&conn->writing)) {
+        xs_deadline_arm(&server->deadlines, &conn->writing, XS_DEADLINE_WRITE,
+                        server->io->ops->now(server->io));
+        xs_server_alarm(server, conn->writing.at_ns);
+        conn->unacked = server->io->ops->unacked(conn->io);
+    }
 }
 
 /* Interest, deadlines and memory follow from the state. */
@@ -253,7 +275,8 @@ static void conn_settle(struct xs_conn *conn)
         return;
     }
     xs_rx_settle(conn);
-    conn_settle_timer(conn);
+    conn_settle_receiving(conn);
+    conn_settle_writing(conn);
     events = conn_events(conn);
     if (events != conn->wanted) {
         conn->wanted = events;
@@ -337,7 +360,7 @@ void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
     XS_ASSERT(conn->state != XS_CONN_CLOSED);
     xs_io_note(conn->server->io, "conn.expire", conn->id, (uint64_t)kind);
     if (kind != XS_DEADLINE_WRITE) {
-        conn->timer_kind = NO_TIMER;
+        conn->receiving_kind = NO_TIMER;
     }
     switch (kind) {
         case XS_DEADLINE_HEAD:

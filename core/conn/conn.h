@@ -85,10 +85,13 @@ struct xs_conn {
     /* Written only by conn.c. */
     enum xs_conn_state state;
     enum xs_conn_end end;
-    unsigned wanted;      /* what the backend was last asked to tell */
-    unsigned timer_kind;  /* of rx.deadline while armed */
-    bool in_turn;         /* a turn runs: no need to ask for another */
-    struct xs_list dirty; /* xs_server.dirty */
+    unsigned wanted;              /* what the backend was last asked to tell */
+    struct xs_deadline receiving; /* xs_deadlines.lists */
+    unsigned receiving_kind;      /* its kind while armed */
+    struct xs_deadline writing;   /* xs_deadlines.lists */
+    int64_t unacked;              /* by the peer, when it was armed */
+    bool in_turn;                 /* a turn runs: no need to ask for another */
+    struct xs_list dirty;         /* xs_server.dirty */
 
     /* Written only by conn_rx.c. */
     struct {
@@ -102,20 +105,18 @@ struct xs_conn {
         bool message;       /* a message has begun and not ended */
         bool eof;           /* the peer's stream has ended */
         bool hangup;        /* it was told while reading was paused */
-        bool progress;      /* bytes came since the deadline was looked at */
-        struct xs_deadline deadline; /* xs_deadlines.lists */
+        bool progress;      /* bytes came since the deadline was settled */
     } rx;
 
     /* Written only by conn_tx.c (the writer by response.c). */
     struct {
         struct xs_queue queue;
         struct xs_writer writer;
-        struct xs_deadline deadline; /* xs_deadlines.lists */
-        int64_t unacked;             /* when the write deadline was armed */
-        size_t turn_bytes;           /* written in this turn of the backend */
-        bool blocked;                /* the socket took less than we had */
-        bool broken; /* the peer is gone: nothing can be written */
-        bool full;   /* over the high mark; a drain is owed */
+        size_t turn_bytes; /* written in this turn of the backend */
+        bool progress;     /* bytes went since the deadline was settled */
+        bool blocked;      /* the socket took less than we had */
+        bool broken;       /* the peer is gone: nothing can be written */
+        bool full;         /* over the high mark; a drain is owed */
     } tx;
 
     /* Written only by request.c and response.c. */
@@ -210,7 +211,7 @@ void xs_tx_pushed(struct xs_conn *conn);
 bool xs_tx_drain(struct xs_conn *conn);
 
 /* The write deadline has passed: true if the peer took nothing since. */
-bool xs_tx_stalled(struct xs_conn *conn);
+bool xs_tx_stalled(const struct xs_conn *conn);
 
 /* request.c */
 

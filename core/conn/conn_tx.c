@@ -1,29 +1,9 @@
 /* conn_tx.c - the way out: queue and socket.
  *
  * A write that the socket takes in part leaves the rest at the head of the
- * queue and asks to be told when more fits. The write deadline runs while
- * bytes wait, and starts again with every byte that the peer takes. */
+ * queue and asks to be told when more fits. */
 
 #include "core/conn/conn.h"
-
-/* The deadline follows from what waits. */
-static void tx_settle_timer(struct xs_conn *conn, bool progress)
-{
-    struct xs_server *server = conn->server;
-
-    if (xs_queue_ready(&conn->tx.queue) == 0) {
-        if (xs_deadline_armed(&conn->tx.deadline)) {
-            xs_deadline_disarm(&conn->tx.deadline);
-        }
-        return;
-    }
-    if (progress || !xs_deadline_armed(&conn->tx.deadline)) {
-        xs_deadline_arm(&server->deadlines, &conn->tx.deadline,
-                        XS_DEADLINE_WRITE, server->io->ops->now(server->io));
-        xs_server_alarm(server, conn->tx.deadline.at_ns);
-        conn->tx.unacked = server->io->ops->unacked(conn->io);
-    }
-}
 
 /* One write. False when there is no use in another one now. */
 static bool tx_write(struct xs_conn *conn)
@@ -51,6 +31,7 @@ static bool tx_write(struct xs_conn *conn)
     XS_ASSERT((size_t)took <= offered);
     xs_queue_consume(queue, (size_t)took);
     conn->tx.turn_bytes += (size_t)took;
+    conn->tx.progress = true;
     if ((size_t)took < offered ||
         (xs_queue_ready(queue) > 0 && conn->tx.turn_bytes >= XS_TX_TURN)) {
         conn->tx.blocked = true; /* full, or others get their turn first */
@@ -61,18 +42,13 @@ static bool tx_write(struct xs_conn *conn)
 
 void xs_tx_flush(struct xs_conn *conn)
 {
-    size_t before = xs_queue_ready(&conn->tx.queue);
-
     if (conn->io == NULL || conn->tx.broken || conn->tx.blocked) {
         return;
     }
     while (xs_queue_ready(&conn->tx.queue) > 0) {
         if (!tx_write(conn)) {
-            break;
+            return;
         }
-    }
-    if (before > 0 && !conn->tx.broken) {
-        tx_settle_timer(conn, xs_queue_ready(&conn->tx.queue) < before);
     }
 }
 
@@ -105,15 +81,11 @@ bool xs_tx_drain(struct xs_conn *conn)
     return true;
 }
 
-bool xs_tx_stalled(struct xs_conn *conn)
+bool xs_tx_stalled(const struct xs_conn *conn)
 {
     int64_t unacked = conn->server->io->ops->unacked(conn->io);
 
     /* The kernel takes more only when much of its buffer is free again. A
      * live slow reader shows before that: it acknowledges. */
-    if (unacked < 0 || conn->tx.unacked < 0 || unacked >= conn->tx.unacked) {
-        return true;
-    }
-    tx_settle_timer(conn, true);
-    return false;
+    return unacked < 0 || conn->unacked < 0 || unacked >= conn->unacked;
 }

@@ -135,9 +135,9 @@ static struct xs_conn *server_conn_of(struct xs_deadline *deadline,
                                       unsigned kind)
 {
     if (kind == XS_DEADLINE_WRITE) {
-        return xs_container_of(deadline, struct xs_conn, tx.deadline);
+        return xs_container_of(deadline, struct xs_conn, writing);
     }
-    return xs_container_of(deadline, struct xs_conn, rx.deadline);
+    return xs_container_of(deadline, struct xs_conn, receiving);
 }
 
 static void on_alarm(struct xs_io *io)

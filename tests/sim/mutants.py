@@ -31,17 +31,17 @@ MUTANTS = [
     ),
     (
         "LEAKED_TIMER",
-        "core/conn/conn_tx.c",
-        "        if (xs_deadline_armed(&conn->tx.deadline)) {",
-        "        if (!ON && xs_deadline_armed(&conn->tx.deadline)) {",
+        "core/conn/conn.c",
+        "        if (xs_deadline_armed(&conn->writing)) {",
+        "        if (!ON && xs_deadline_armed(&conn->writing)) {",
     ),
     (
         "LEAKED_TIMER_ON_CLOSE",
         "core/conn/conn.c",
-        "    xs_deadline_disarm(&conn->rx.deadline);\n"
-        "    xs_deadline_disarm(&conn->tx.deadline);\n",
-        "    if (!ON) {\n        xs_deadline_disarm(&conn->rx.deadline);\n"
-        "    }\n    xs_deadline_disarm(&conn->tx.deadline);\n",
+        "    xs_deadline_disarm(&conn->receiving);\n"
+        "    xs_deadline_disarm(&conn->writing);\n",
+        "    if (!ON) {\n        xs_deadline_disarm(&conn->receiving);\n"
+        "    }\n    xs_deadline_disarm(&conn->writing);\n",
     ),
     (
         "SHORT_WRITE",
@@ -131,16 +131,15 @@ MUTANTS = [
     ),
     (
         "NO_WRITE_DEADLINE",
-        "core/conn/conn_tx.c",
-        "    if (progress || !xs_deadline_armed(&conn->tx.deadline)) {",
-        "    if (!ON && (progress || !xs_deadline_armed(&conn->tx.deadline))) {",
+        "core/conn/conn.c",
+        "    if (fresh || !xs_deadline_armed(&conn->writing)) {",
+        "    if (!ON && (fresh || !xs_deadline_armed(&conn->writing))) {",
     ),
     (
         "HASTY_WRITE_DEADLINE",
         "core/conn/conn_tx.c",
-        "        tx_settle_timer(conn, xs_queue_ready(&conn->tx.queue) < before);",
-        "        tx_settle_timer(\n"
-        "            conn, xs_queue_ready(&conn->tx.queue) < before && !ON);",
+        "    conn->tx.progress = true;",
+        "    conn->tx.progress = !ON;",
     ),
     (
         "BUSY_WRITE",
