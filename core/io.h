@@ -72,10 +72,14 @@ enum xs_io_event {
     XS_IO_HANGUP = 4, /* the peer has ended its stream or reset */
 };
 
+/* Room for the path of a unix socket and its NUL: sun_path of the systems. */
+#define XS_IO_HOST_MAX 112
+
 /* One end of a connection, in text that needs no resolver. */
 struct xs_io_addr {
-    char host[64]; /* "127.0.0.1", "::1", or "" for a unix socket */
-    uint16_t port; /* 0 for a unix socket */
+    char host[XS_IO_HOST_MAX]; /* "127.0.0.1", "::1", or of a unix socket: our
+                                * path, "" if it has none; "" for a peer */
+    uint16_t port;             /* 0 for a unix socket */
     bool is_unix;
 };
 

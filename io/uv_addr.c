@@ -5,9 +5,13 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/un.h>
 #include <uv.h>
 
 #include "core/base/error.h"
+
+_Static_assert(sizeof((struct sockaddr_un *)0)->sun_path < XS_IO_HOST_MAX,
+               "xs_io_addr.host is too short");
 
 int xs_uv_addr_parse(struct sockaddr_storage *out, socklen_t *len,
                      const char *host, uint16_t port)
@@ -32,8 +36,9 @@ void xs_uv_addr_format(struct xs_io_addr *out,
 {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
+    const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
 
-    out->host[0] = '\0';
+    memset(out->host, 0, sizeof out->host);
     out->port = 0;
     out->is_unix = addr->ss_family == AF_UNIX;
     if (addr->ss_family == AF_INET) {
@@ -42,6 +47,9 @@ void xs_uv_addr_format(struct xs_io_addr *out,
     } else if (addr->ss_family == AF_INET6) {
         (void)inet_ntop(AF_INET6, &v6->sin6_addr, out->host, sizeof out->host);
         out->port = ntohs(v6->sin6_port);
+    } else if (addr->ss_family == AF_UNIX) {
+        /* A path of full length has no NUL. */
+        memcpy(out->host, un->sun_path, sizeof un->sun_path);
     }
 }
 

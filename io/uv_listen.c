@@ -148,10 +148,12 @@ int xs_uv_accept(struct xs_io_listener *base, struct xs_io_conn **out)
         (void)close(fd);
         return err;
     }
-    /* A unix socket without a name may have no family here either. */
     conn->local = base->local;
-    xs_uv_addr_format(&conn->peer, &addr);
-    conn->peer.is_unix = base->local.is_unix;
+    if (base->local.is_unix) {
+        conn->peer.is_unix = true;
+    } else {
+        xs_uv_addr_format(&conn->peer, &addr);
+    }
     if (listener->any_address) {
         (void)xs_uv_addr_local(&conn->local, fd);
     }

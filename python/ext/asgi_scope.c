@@ -168,7 +168,8 @@ static PyObject *end_new(const struct xs_io_addr *addr)
         return Py_BuildValue("(si)", addr->host, (int)addr->port);
     }
     if (addr->host[0] != '\0') {
-        return Py_BuildValue("(sO)", addr->host, Py_None);
+        return Py_BuildValue("(NO)", PyUnicode_DecodeFSDefault(addr->host),
+                             Py_None);
     }
     Py_INCREF(Py_None);
     return Py_None;

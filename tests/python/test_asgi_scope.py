@@ -95,6 +95,11 @@ def test_query_string_reaches_the_application_undecoded(probe):
         ("/raw", "/raw"),
         ("/r%61w", "/raw"),
         ("/ra%77", "/raw"),
+        ("/raw/%C3%A4%E2%82%ac", "/raw/ä€"),
+        ("/raw/%2F%20%3F", "/raw// ?"),
+        ("/raw/%FF", "/raw/\ufffd"),
+        ("/raw/%4", "/raw/%4"),
+        ("/raw/+", "/raw/+"),
     ],
 )
 def test_path_is_decoded_and_raw_path_is_not(probe, raw, path):
@@ -192,7 +197,7 @@ def test_state_is_absent_without_a_lifespan():
     assert "state" not in scope
 
 
-def test_client_on_a_unix_socket_is_none(tmp_path):
+def test_server_on_a_unix_socket_is_its_path_and_the_client_none(tmp_path):
     path = str(tmp_path / "socket")
     with Probe("--uds", path) as served:
         from raw import Client
@@ -202,7 +207,7 @@ def test_client_on_a_unix_socket_is_none(tmp_path):
         assert served.process.poll() is None
 
     assert scope["client"] is None
-    assert scope["server"] is None or scope["server"] == [path, None]
+    assert scope["server"] == [path, None]
 
 
 @pytest.mark.parametrize("target", ["/raw", "/mounted/raw"])

@@ -27,7 +27,8 @@ async def app(scope, receive, send):
         await asyncio.wait_for(event.wait(), PATIENCE)
         event.clear()
         return await text(send, json.dumps(seen.pop(name)))
-    await pages.get(path, hello)(scope, receive, send)
+    first = "/" + path.split("/")[1] if path else ""
+    await pages.get(first, hello)(scope, receive, send)
 
 
 async def lifespan(scope, receive, send):
