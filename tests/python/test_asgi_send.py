@@ -7,6 +7,7 @@ import time
 import pytest
 
 from asgi_probe import Probe
+from serving import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,50 @@ def test_headers_and_body_may_be_left_out(probe):
 
     assert response.status == 204
     assert response.body == b""
+
+
+def test_keys_that_no_rule_knows_are_no_error(probe):
+    """So that the specification can grow."""
+    response = probe.post(
+        "/messages",
+        b"[dict(start(), trailers=False, new=1), dict(body(b'x'), new=[2])]",
+    )
+
+    assert probe.seen("messages") is None
+    assert response.status == 200
+    assert response.body == b"x"
+
+
+def test_start_alone_sends_nothing(probe):
+    """Until the first body another response is still possible."""
+    with probe.connect() as client:
+        client.send(
+            b"POST /start_alone HTTP/1.1\r\nHost: test\r\n"
+            b"Content-Length: 1\r\n\r\n"
+        )
+        assert probe.seen("start_alone")
+
+        client.sock.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            client.sock.recv(1)
+
+        client.sock.settimeout(PATIENCE)
+        client.send(b"x")
+        response = client.response()
+    assert response.header("x-early") == "1"
+    assert response.body == b"late"
+
+
+def test_chunked_coding_is_the_servers_to_say(probe):
+    """An application may say it, and changes nothing by it."""
+    response = probe.post(
+        "/messages",
+        b"[start(200, (b'Transfer-Encoding', b'Chunked')), body(b'x')]",
+    )
+
+    assert response.header("transfer-encoding") is None
+    assert response.header("content-length") == "1"
+    assert response.body == b"x"
 
 
 def test_head_gets_the_headers_and_no_body(probe):
@@ -153,6 +198,12 @@ def test_blocked_send_can_be_cancelled(probe):
         ("start(200, 5)", "TypeError", "pair"),
         ("start(200, (b'', b'a'))", "ValueError", "not valid"),
         ("start(200, (b'a b', b'a'))", "ValueError", "not valid"),
+        ("start(200, (b':status', b'200'))", "ValueError", "not valid"),
+        (
+            "start(200, (b'transfer-encoding', b'gzip, chunked'))",
+            "ValueError",
+            "not valid",
+        ),
         ("start(200, (b'a', b'a\\nb'))", "ValueError", "not valid"),
         ("start(200, (b'a', b'a\\0b'))", "ValueError", "not valid"),
         ("start(200, (b'content-length', b'x'))", "ValueError", "not valid"),

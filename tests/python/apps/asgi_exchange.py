@@ -175,6 +175,15 @@ async def messages(scope, receive, send):
 
 
 @page
+async def start_alone(scope, receive, send):
+    """The body waits for that of the request."""
+    await send(start(200, (b"x-early", b"1")))
+    see("start_alone", True)
+    await read_all(receive)
+    await send(body(b"late"))
+
+
+@page
 async def chunks(scope, receive, send):
     await send(start())
     for part in (b"one", b"", b"two", bytearray(b"three"), memoryview(b"4")):
