@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import traceback
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem, get_completion_class
 
-from xsgi import __version__, config, loader
+from xsgi import __version__, config, kinds, loader, peers, show, sources
 from xsgi.errors import AppError, Error
 
 _EPILOG = (
-    "Each option can also be set in the environment: --timeout-write 10s is"
-    " XSGI_TIMEOUT_WRITE=10s."
+    "Each option is also a variable, XSGI_TIMEOUT_WRITE=10s, and a key of the"
+    ' table [tool.xsgi] in pyproject.toml, timeout_write = "10s". The command'
+    " line beats the environment, and that the file."
 )
 
+#: What help and completion show below the options of Config.
+_THIS_COMMAND = "This command"
 
-class _Kind(click.ParamType):
-    """A kind of kinds.py as click wants it."""
+_SHELLS = ("bash", "zsh", "fish")
 
-    def __init__(self, option: dataclasses.Field[Any]):
-        kind = option.metadata["kind"]
-        # Of an option that may be repeated click converts each item.
-        self._kind = getattr(kind, "item", kind)
-        self.name = option.name
+#: What shells complete themselves, by the metavar of its kind.
+_FILES = {"PATH": "file", "FOLDER": "dir"}
 
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:
-        # An argument that was not given keeps its default, checked already.
-        if not isinstance(value, str):
-            return value
-        try:
-            return self._kind(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+
+class _Text(click.ParamType):
+    """Text as it was typed; the kind of the option reads it later.
+
+    So a value is read, and refused, in the same way wherever it is from.
+    """
+
+    def __init__(self, kind: kinds.Kind):
+        self.name = kind.metavar
+        self._kind = kind
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        if self.name in _FILES:
+            return [CompletionItem(incomplete, type=_FILES[self.name])]
+        words = self._kind.words
+        return [CompletionItem(w) for w in words if w.startswith(incomplete)]
 
 
 class _Serve(click.Command):
@@ -48,11 +55,12 @@ class _Serve(click.Command):
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        for group in config.GROUPS:
+        for group in (*config.GROUPS, _THIS_COMMAND):
             members = [
                 each.get_help_record(ctx)
                 for each in self.get_params(ctx)
-                if getattr(each, "group", None) == group
+                if isinstance(each, click.Option)
+                and getattr(each, "group", _THIS_COMMAND) == group
             ]
             with formatter.section(group):
                 formatter.write_dl([row for row in members if row])
@@ -77,69 +85,69 @@ def xsgi() -> None:
     """A server for WSGI and ASGI applications."""
 
 
-def _serve(app: str, **options: Any) -> None:
+@xsgi.command("completion")
+@click.argument("shell", type=click.Choice(_SHELLS))
+def _completion(shell: str) -> None:
+    """Print what makes SHELL complete this command.
+
+    \b
+    bash: eval "$(xsgi completion bash)"     in ~/.bashrc
+    zsh:  eval "$(xsgi completion zsh)"      in ~/.zshrc, after compinit
+    fish: xsgi completion fish | source      in ~/.config/fish/config.fish
+    """
+    complete = get_completion_class(shell)
+    assert complete is not None
+    click.echo(complete(xsgi, {}, "xsgi", "_XSGI_COMPLETE").source())
+
+
+@click.pass_context
+def _serve(ctx: click.Context, **given: Any) -> None:
     """Serve the application ATTRIBUTE of the Python module MODULE.
 
     It listens at http://127.0.0.1:8000 unless told otherwise.
     """
+    flags = {
+        name: value
+        for name, value in given.items()
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    file, shows = flags.pop("config", None), flags.pop("show_config", False)
+    for line in sources.strangers(os.environ):
+        _complain(line)
+    settings = sources.gather(flags, os.environ, file)
+    if shows:
+        # As bytes: a path need not be what the terminal can show.
+        text = show.as_toml(settings)
+        click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
+        return
+    if "app" not in settings:
+        ctx.fail("Missing argument 'MODULE:ATTRIBUTE'.")
     from xsgi import runner
 
-    runner.run(config.Config(app, **options))
+    runner.run(sources.config_of(settings))
 
 
 def _click_option(option: dataclasses.Field[Any]) -> click.Option:
-    meta = option.metadata
-    name = "--" + option.name.replace("_", "-")
-    short = [flag for flag in meta["flags"] if not flag.startswith("--")]
-    names = [*short, name, *meta["flags"][len(short) :], option.name]
-    extra: dict[str, Any] = {}
-    text = meta["help"]
-    if isinstance(option.default, bool):
-        names[0] = _switch(option)
-        extra["is_flag"] = True
-    else:
-        extra["type"] = _Kind(option)
-        extra["metavar"] = meta["metavar"] or _metavar(option)
-        extra["multiple"] = option.name == "bind"
-    if "[default" not in text and option.default is not False:
-        text += _default(option)
+    kind: kinds.Kind = option.metadata["kind"]
+    flags = option.metadata["flags"]
+    short = [flag for flag in flags if not flag.startswith("--")]
+    long = [flag for flag in flags if flag.startswith("--")]
+    name = sources.flag_of(option.name)
+    extra: dict[str, Any] = {"type": _Text(kind), "metavar": kind.metavar}
+    if kind is kinds.flag:
+        extra = {"is_flag": True}
+        if option.default:
+            name = f"{name}/--no-{name[2:]}"
+    text, default = option.metadata["help"], show.default(option)
     result = click.Option(
-        names,
-        default=option.default,
-        envvar=f"XSGI_{option.name.upper()}",
-        help=text,
+        [*short, name, *long, option.name],
+        default=None,
+        help=f"{text} [default: {default}]" if default else text,
+        multiple=kind.item is not None,
         **extra,
     )
-    result.group = meta["group"]  # type: ignore[attr-defined]
+    result.group = option.metadata["group"]  # type: ignore[attr-defined]
     return result
-
-
-def _switch(option: dataclasses.Field[Any]) -> str:
-    name = option.name.replace("_", "-")
-    return f"--{name}/--no-{name}" if option.default else f"--{name}"
-
-
-def _metavar(option: dataclasses.Field[Any]) -> str:
-    words = getattr(option.metadata["kind"], "words", None)
-    if words is not None:
-        return "|".join(words)
-    if option.metadata["group"] == config.TIMEOUTS:
-        return "TIME"
-    if option.name.startswith("limit_request_body"):
-        return "SIZE"
-    return "TEXT" if option.name == "host" else "N"
-
-
-def _default(option: dataclasses.Field[Any]) -> str:
-    value = option.default
-    if value is None and option.metadata["group"] == config.LIMITS:
-        return " [default: none]"
-    if value in ((), None, ""):
-        return ""
-    if value is True:
-        return " [default: yes]"
-    unit = "s" if option.metadata["group"] == config.TIMEOUTS else ""
-    return f" [default: {value:g}{unit}]" if unit else f" [default: {value}]"
 
 
 xsgi.add_command(
@@ -149,8 +157,19 @@ xsgi.add_command(
         help=_serve.__doc__,
         epilog=_EPILOG,
         params=[
-            click.Argument(["app"], metavar="MODULE:ATTRIBUTE"),
+            click.Argument(["app"], required=False, metavar="MODULE:ATTRIBUTE"),
             *map(_click_option, config.options()),
+            click.Option(
+                ["--config"],
+                type=_Text(kinds.path),
+                metavar="FILE",
+                help="TOML file of options, instead of pyproject.toml.",
+            ),
+            click.Option(
+                ["--show-config"],
+                is_flag=True,
+                help="Print every option and its source; do not serve.",
+            ),
         ],
     )
 )
@@ -163,26 +182,33 @@ def main(args: list[str] | None = None) -> NoReturn:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = error.exit_code
+    except click.NoSuchOption as error:
+        hint = peers.hint(error.option_name)
+        line = (
+            f"{error.option_name}: {hint}" if hint else error.format_message()
+        )
+        _complain(line)
+        code = error.exit_code
     except click.ClickException as error:
         _complain(error.format_message())
         code = error.exit_code
     except Error as error:
-        _show_cause(error)
-        _complain(str(error))
+        complain_of(error)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _complain(line: str) -> None:
-    click.echo(f"xsgi: {line}", err=True)
-
-
-def _show_cause(error: Error) -> None:
-    """The traceback of the user's code, if it was that which failed."""
+def complain_of(error: Error) -> None:
+    """One line, after the traceback of the user's code if that has failed."""
     cause = error.__cause__
     if isinstance(error, AppError) and cause is not None:
         trace = loader.user_traceback(cause)
         lines = traceback.format_exception(type(cause), cause, trace)
         click.echo("".join(lines), err=True, nl=False)
+    _complain(str(error))
+
+
+def _complain(line: str) -> None:
+    click.echo(f"xsgi: {line}", err=True)

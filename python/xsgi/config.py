@@ -1,7 +1,8 @@
 """Every option of the server, once: name, kind, default and help text.
 
-The command line is made from these fields (see cli.py), so an option that is
-added here exists there, in the environment and in the Python interface.
+An option that is added here exists on the command line (cli.py), in the
+environment and in files (sources.py), in the Python interface, and, once
+tools/options.py has been run, in docs/options.md.
 """
 
 from __future__ import annotations
@@ -21,11 +22,20 @@ Application = Callable[..., Any]
 ADDRESSES = "Where to listen"
 APPLICATION = "The application"
 RUNNING = "Running it"
+RELOADING = "While you work on it"
 TIMEOUTS = "Timeouts (30, 30s, 500ms, 5m; 'none' is without limit)"
 LIMITS = "Limits (sizes: 8190, 64KiB, 1MiB; 'none' is without limit)"
 LOGGING = "Logging and headers"
 
-GROUPS = (ADDRESSES, APPLICATION, RUNNING, TIMEOUTS, LIMITS, LOGGING)
+GROUPS = (
+    ADDRESSES,
+    APPLICATION,
+    RUNNING,
+    RELOADING,
+    TIMEOUTS,
+    LIMITS,
+    LOGGING,
+)
 
 # A request head must fit into one receive block of the core (XS_RX_BLOCK).
 HEAD_MAX = 64 * 1024
@@ -38,7 +48,6 @@ def _option(
     group: str,
     text: str,
     *flags: str,
-    metavar: str | None = None,
 ) -> Any:
     """A field of Config; ``flags`` are further names on the command line."""
     return field(
@@ -48,7 +57,6 @@ def _option(
             "group": group,
             "help": text,
             "flags": flags,
-            "metavar": metavar,
         },
     )
 
@@ -70,11 +78,10 @@ class Config:
 
     bind: Sequence[str] = _option(
         (),
-        kinds.several(kinds.text),
+        kinds.several(kinds.address),
         ADDRESSES,
         "HOST:PORT, [IPV6]:PORT, unix:PATH or fd://N; may be repeated.",
         "-b",
-        metavar="ADDRESS",
     )
     host: str | None = _option(
         None,
@@ -93,14 +100,12 @@ class Config:
         kinds.optional(kinds.path),
         ADDRESSES,
         "Unix domain socket; the same as --bind unix:PATH.",
-        metavar="PATH",
     )
     uds_permissions: int = _option(
         0o666,
         kinds.permissions,
         ADDRESSES,
         "Octal mode of unix domain sockets. [default: 666]",
-        metavar="MODE",
     )
     fd: int | None = _option(
         None,
@@ -129,17 +134,15 @@ class Config:
     )
     app_dir: str = _option(
         "",
-        str,
+        kinds.folder,
         APPLICATION,
         "Where to look for MODULE first. [default: the current folder]",
-        metavar="FOLDER",
     )
     root_path: str = _option(
         "",
         kinds.root_path,
         APPLICATION,
         "The path below which a proxy mounts the application.",
-        metavar="PATH",
     )
     lifespan: Literal["auto", "on", "off"] = _option(
         "auto",
@@ -165,6 +168,37 @@ class Config:
         kinds.whole(1, 1024),
         RUNNING,
         "Threads for a WSGI application; 1 is the loop's own.",
+    )
+
+    reload: bool = _option(
+        False,
+        kinds.flag,
+        RELOADING,
+        "Start the application anew when its files change.",
+    )
+    reload_dir: Sequence[str] = _option(
+        (),
+        kinds.several(kinds.path),
+        RELOADING,
+        "Folder to watch; may be repeated. [default: that of --app-dir]",
+    )
+    reload_include: Sequence[str] = _option(
+        (),
+        kinds.several(kinds.text),
+        RELOADING,
+        "Pattern of files that count as *.py do; may be repeated.",
+    )
+    reload_exclude: Sequence[str] = _option(
+        (),
+        kinds.several(kinds.text),
+        RELOADING,
+        "Pattern of files and folders that do not; may be repeated.",
+    )
+    reload_delay: float = _option(
+        0.25,
+        kinds.pause,
+        RELOADING,
+        "Without a further change before it starts anew.",
     )
 
     timeout_keep_alive: float | None = _option(
@@ -217,7 +251,6 @@ class Config:
         kinds.sized(16, HEAD_MAX),
         LIMITS,
         "Size of method, target and version.",
-        metavar="SIZE",
     )
     limit_request_fields: int = _option(
         100,
@@ -230,7 +263,6 @@ class Config:
         kinds.sized(16, HEAD_MAX),
         LIMITS,
         "Size of one header field.",
-        metavar="SIZE",
     )
     limit_request_body: int | None = _option(
         None,
@@ -277,10 +309,14 @@ class Config:
             try:
                 value = option.metadata["kind"](getattr(self, option.name))
             except ValueError as error:
-                raise ConfigError(f"{option.name}: {error}") from None
+                raise ConfigError(str(error), option.name) from None
             object.__setattr__(self, option.name, value)
         if self.task_mode == "eager" and sys.version_info < (3, 12):
-            raise ConfigError("task_mode: 'eager' needs Python 3.12 or newer.")
+            reason = "'eager' needs Python 3.12 or newer."
+            raise ConfigError(reason, "task_mode")
+        if self.reload and not isinstance(self.app, str):
+            reason = 'needs the application as "module:attribute".'
+            raise ConfigError(reason, "reload")
 
 
 def options() -> list[dataclasses.Field[Any]]:

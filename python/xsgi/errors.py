@@ -18,6 +18,12 @@ class ConfigError(Error, ValueError):
 
     exit_code = 2
 
+    def __init__(self, reason: str, option: str | None = None) -> None:
+        """``option`` is the one whose value is meant, if it is one's."""
+        super().__init__(f"{option}: {reason}" if option else reason)
+        self.reason = reason
+        self.option = option
+
 
 class AppError(Error):
     """The application cannot be found, imported or called.
@@ -34,3 +40,11 @@ class StartupError(Error):
     """The application's lifespan start-up failed or took too long."""
 
     exit_code = 3
+
+
+class ProcessError(Error):
+    """The process that serves has ended by itself; so does this one."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code

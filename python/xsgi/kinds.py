@@ -1,18 +1,38 @@
 """The kinds of option values: text or Python value in, checked value out.
 
-Each kind is a function that raises ValueError with a text that completes the
-sentence "Invalid value for --option: ...". The command line, the environment
-and ``xsgi.Config`` share them, so they accept the same things everywhere.
+Each kind is called with a value and gives it back as the server wants it, or
+raises ValueError with a text that completes the sentence "Invalid value for
+--option: ...". The command line, the environment, files and ``xsgi.Config``
+share them, so they accept the same things everywhere.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-Kind = Callable[[Any], Any]
+from xsgi import addresses
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What values an option may have."""
+
+    read: Callable[[Any], Any]
+    #: What stands for a value in the help; empty for what has none.
+    metavar: str
+    #: All values that there are, if they can be counted.
+    words: tuple[str, ...] = ()
+    #: The kind of each value of an option that may be repeated.
+    item: Kind | None = None
+
+    def __call__(self, value: Any) -> Any:
+        return self.read(value)
+
 
 _SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {
@@ -34,16 +54,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE | re.ASCII)
 NONE_WORDS = ("none", "off")
 
 
-def duration(value: Any) -> float | None:
-    """Seconds above 0; ``None`` for no limit. Text: 30, 30s, 500ms, 5m, 1h."""
-    seconds = patience(value)
-    if seconds == 0:
-        raise ValueError("must be more than 0; 'none' is without limit.")
-    return seconds
-
-
-def patience(value: Any) -> float | None:
-    """As ``duration``, and 0 is at once."""
+def _patience(value: Any) -> float | None:
     if _is_none(value):
         return None
     seconds = _scaled(value, _SECONDS)
@@ -53,8 +64,21 @@ def patience(value: Any) -> float | None:
     return seconds
 
 
-def size(value: Any) -> int | None:
-    """Bytes, 0 or more; ``None`` for no limit. Text: 65536, 64KiB, 1MiB."""
+def _duration(value: Any) -> float | None:
+    seconds = _patience(value)
+    if seconds == 0:
+        raise ValueError("must be more than 0; 'none' is without limit.")
+    return seconds
+
+
+def _pause(value: Any) -> float:
+    seconds = _scaled(value, _SECONDS)
+    if seconds is None or not seconds <= 60:
+        raise ValueError(f"{value!r} is not a duration from 0 to 60 seconds.")
+    return seconds
+
+
+def _size(value: Any) -> int | None:
     if _is_none(value):
         return None
     count = _scaled(value, _BYTES)
@@ -63,55 +87,7 @@ def size(value: Any) -> int | None:
     return int(count)
 
 
-def whole(low: int, high: int) -> Kind:
-    """A whole number from ``low`` to ``high``."""
-
-    def kind(value: Any) -> int:
-        number = _whole(value)
-        if number is None or not low <= number <= high:
-            raise ValueError(
-                f"{value!r} is not a whole number from {low} to {high}."
-            )
-        return number
-
-    return kind
-
-
-def optional(kind: Kind) -> Kind:
-    """``kind``, or ``None`` ("none" as text)."""
-
-    def either(value: Any) -> Any:
-        return None if _is_none(value) else kind(value)
-
-    return either
-
-
-def sized(low: int, high: int) -> Kind:
-    """A size from ``low`` to ``high`` bytes."""
-
-    def kind(value: Any) -> int:
-        count = size(value)
-        if count is None or not low <= count <= high:
-            raise ValueError(f"must be from {low} to {high} bytes.")
-        return count
-
-    return kind
-
-
-def choice(*words: str) -> Kind:
-    """One of ``words``."""
-
-    def kind(value: Any) -> str:
-        if isinstance(value, str) and value.lower() in words:
-            return value.lower()
-        raise ValueError(f"{value!r} is not one of {', '.join(words)}.")
-
-    kind.words = words  # type: ignore[attr-defined]
-    return kind
-
-
-def permissions(value: Any) -> int:
-    """The mode of a file: octal digits as text, or a number."""
+def _permissions(value: Any) -> int:
     mode = value
     if isinstance(value, str):
         digits = value.removeprefix("0o")
@@ -121,46 +97,127 @@ def permissions(value: Any) -> int:
     return int(mode)
 
 
-def flag(value: Any) -> bool:
-    """True or False."""
+def _flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     raise ValueError(f"{value!r} is neither True nor False.")
 
 
-def text(value: Any) -> str:
-    """Text without control characters."""
-    if isinstance(value, str) and (value.isprintable()):
+def _text(value: Any) -> str:
+    if isinstance(value, str) and value.isprintable():
         return value
     raise ValueError(f"{value!r} is not plain text.")
 
 
-def path(value: Any) -> str:
-    """A file's path: not empty, no NUL."""
-    name = str(value)
-    if name and "\0" not in name:
-        return name
+def _path(value: Any) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        name = os.fspath(value)
+        if isinstance(name, str) and name and "\0" not in name:
+            return name
     raise ValueError(f"{value!r} is not a path.")
 
 
-def root_path(value: Any) -> str:
-    """The path below which the application is mounted: "" or "/prefix"."""
-    prefix = text(value).rstrip("/")
+def _root_path(value: Any) -> str:
+    prefix = _text(value).rstrip("/")
     if prefix and not prefix.startswith("/"):
         raise ValueError(f"{value!r} does not begin with '/'.")
     return prefix
 
 
+def _address(value: Any) -> str:
+    addresses.parse(_text(value))
+    return str(value)
+
+
+#: Seconds above 0; ``None`` for no limit. Text: 30, 30s, 500ms, 5m, 1h.
+duration = Kind(_duration, "TIME")
+
+#: As ``duration``, and 0 is at once.
+patience = Kind(_patience, "TIME")
+
+#: Seconds, 0 or more, at most a minute.
+pause = Kind(_pause, "TIME")
+
+#: Bytes, 0 or more; ``None`` for no limit. Text: 65536, 64KiB, 1MiB.
+size = Kind(_size, "SIZE")
+
+#: The mode of a file: octal digits as text, or a number.
+permissions = Kind(_permissions, "MODE")
+
+#: True or False.
+flag = Kind(_flag, "", ("true", "false"))
+
+#: Text without control characters.
+text = Kind(_text, "TEXT")
+
+#: A file's path: not empty, no NUL.
+path = Kind(_path, "PATH")
+
+#: A folder's path, or "" for the current one.
+folder = Kind(lambda value: _path(value) if value != "" else "", "FOLDER")
+
+#: The path below which the application is mounted: "" or "/prefix".
+root_path = Kind(_root_path, "PATH")
+
+#: What addresses.py reads; it stays text.
+address = Kind(_address, "ADDRESS")
+
+
+def whole(low: int, high: int) -> Kind:
+    """A whole number from ``low`` to ``high``."""
+
+    def read(value: Any) -> int:
+        number = _whole(value)
+        if number is None or not low <= number <= high:
+            raise ValueError(
+                f"{value!r} is not a whole number from {low} to {high}."
+            )
+        return number
+
+    return Kind(read, "N")
+
+
+def optional(kind: Kind) -> Kind:
+    """``kind``, or ``None`` ("none" as text)."""
+
+    def read(value: Any) -> Any:
+        return None if _is_none(value) else kind(value)
+
+    return replace(kind, read=read)
+
+
+def sized(low: int, high: int) -> Kind:
+    """A size from ``low`` to ``high`` bytes."""
+
+    def read(value: Any) -> int:
+        count = size(value)
+        if count is None or not low <= count <= high:
+            raise ValueError(f"must be from {low} to {high} bytes.")
+        return int(count)
+
+    return Kind(read, "SIZE")
+
+
+def choice(*words: str) -> Kind:
+    """One of ``words``."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and value.lower() in words:
+            return value.lower()
+        raise ValueError(f"{value!r} is not one of {', '.join(words)}.")
+
+    return Kind(read, "|".join(words), words)
+
+
 def several(kind: Kind) -> Kind:
     """A sequence of ``kind``, or one of it."""
 
-    def kinds(value: Any) -> tuple[Any, ...]:
+    def read(value: Any) -> tuple[Any, ...]:
         if isinstance(value, str) or not isinstance(value, Sequence):
             value = (value,)
         return tuple(kind(item) for item in value)
 
-    kinds.item = kind  # type: ignore[attr-defined]
-    return kinds
+    return replace(kind, read=read, item=kind)
 
 
 def _is_none(value: Any) -> bool:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import socket
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from xsgi.addresses import Address, Fd, Tcp, Unix, parse
 from xsgi.config import Config
 from xsgi.errors import BindError, ConfigError
 
@@ -29,54 +28,6 @@ ADDRESSES_MAX = 16
 
 #: systemd's first descriptor (sd_listen_fds(3)).
 LISTEN_FDS_START = 3
-
-_HOST_PORT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(\d{1,5})")
-_V4_ANY = ("0.0.0.0", "")
-
-
-@dataclass(frozen=True)
-class Tcp:
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
-
-
-@dataclass(frozen=True)
-class Unix:
-    path: str
-
-    def __str__(self) -> str:
-        return f"unix:{self.path}"
-
-
-@dataclass(frozen=True)
-class Fd:
-    fd: int
-
-    def __str__(self) -> str:
-        return f"fd://{self.fd}"
-
-
-Address = Tcp | Unix | Fd
-
-
-def parse(text: str) -> Address:
-    """The address that ``text`` names. Raises ConfigError."""
-    if text.startswith("unix:") and len(text) > len("unix:"):
-        return Unix(text[len("unix:") :])
-    if text.startswith("fd://") and text[len("fd://") :].isdecimal():
-        return Fd(int(text[len("fd://") :]))
-    match = _HOST_PORT.fullmatch(text)
-    if match is not None and int(match[3]) <= 65535:
-        host = match["v6"] if match["v6"] is not None else match["host"]
-        return Tcp(host, int(match[3]))
-    raise ConfigError(
-        f"{text!r} is not an address: write HOST:PORT, [IPV6]:PORT,"
-        " unix:PATH or fd://N."
-    )
 
 
 def addresses(config: Config) -> list[Address]:

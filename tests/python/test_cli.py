@@ -73,15 +73,15 @@ def test_options_are_read(served):
 def test_environment_sets_what_the_command_line_does_not(served, monkeypatch):
     monkeypatch.setenv("XSGI_PORT", "81")
     monkeypatch.setenv("XSGI_TIMEOUT_WRITE", "1m")
-    monkeypatch.setenv("XSGI_BIND", "a:1 b:2")
+    monkeypatch.setenv("XSGI_HOST", "::1")
     monkeypatch.setenv("XSGI_ACCESS_LOG", "0")
     monkeypatch.setenv("XSGI_FACTORY", "true")
 
     got = served("a:b", "--port", "82")
 
     assert got.port == 82
+    assert got.host == "::1"
     assert got.timeout_write == 60
-    assert got.bind == ("a:1", "b:2")
     assert got.access_log is False
     assert got.factory is True
 

@@ -1,0 +1,57 @@
+"""Where to listen, as text and as a value: "localhost:8000" is a Tcp."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from xsgi.errors import ConfigError
+
+_HOST_PORT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(\d{1,5})")
+_FD = re.compile(r"fd://(\d{1,6})")
+
+
+@dataclass(frozen=True)
+class Tcp:
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Unix:
+    path: str
+
+    def __str__(self) -> str:
+        return f"unix:{self.path}"
+
+
+@dataclass(frozen=True)
+class Fd:
+    fd: int
+
+    def __str__(self) -> str:
+        return f"fd://{self.fd}"
+
+
+Address = Tcp | Unix | Fd
+
+
+def parse(text: str) -> Address:
+    """The address that ``text`` names. Raises ConfigError."""
+    if text.startswith("unix:") and len(text) > len("unix:"):
+        return Unix(text[len("unix:") :])
+    match = _FD.fullmatch(text)
+    if match is not None:
+        return Fd(int(match[1]))
+    match = _HOST_PORT.fullmatch(text)
+    if match is not None and int(match[3]) <= 65535:
+        host = match["v6"] if match["v6"] is not None else match["host"]
+        return Tcp(host, int(match[3]))
+    raise ConfigError(
+        f"{text!r} is not an address: write HOST:PORT, [IPV6]:PORT,"
+        " unix:PATH or fd://N."
+    )
