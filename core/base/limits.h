@@ -30,6 +30,9 @@
 #define XS_CHUNK_EXTRA_MAX ((size_t)8 * 1024)
 #define XS_CHUNK_EXTRA_SHARE 16u
 
+/* Proxies of ours between a client and us: more are not looked at. */
+#define XS_HOPS_MAX 32u
+
 /* Coalesced output is handed to the socket when it crosses this. */
 #define XS_TX_FLUSH ((size_t)64 * 1024)
 
