@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xsgi.errors import BindError as BindError
     from xsgi.errors import ConfigError as ConfigError
     from xsgi.errors import Error as Error
+    from xsgi.errors import ProcessError as ProcessError
     from xsgi.errors import StartupError as StartupError
     from xsgi.loop import Loop as Loop
     from xsgi.runner import run as run
@@ -34,6 +35,7 @@ _HOMES = {
     "ConfigError": "xsgi.errors",
     "Error": "xsgi.errors",
     "Loop": "xsgi.loop",
+    "ProcessError": "xsgi.errors",
     "StartupError": "xsgi.errors",
     "run": "xsgi.runner",
     "serve": "xsgi.runner",
@@ -46,6 +48,7 @@ __all__ = [
     "ConfigError",
     "Error",
     "Loop",
+    "ProcessError",
     "StartupError",
     "__version__",
     "run",

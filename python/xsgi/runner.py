@@ -10,6 +10,7 @@ from typing import Any
 
 from xsgi import log
 from xsgi.config import Application, Config
+from xsgi.errors import ConfigError
 from xsgi.service import Service
 
 
@@ -21,10 +22,20 @@ def run(app: str | Application | Config, **options: Any) -> None:
     process at once. Outside the main thread no signal is handled.
 
     Raises ``xsgi.Error`` with one line if there is nothing to serve, nowhere
-    to listen, or the application does not start up.
+    to listen, or the application does not start up. With ``reload`` another
+    process serves, and ``xsgi.ProcessError`` says that it has ended by itself.
     """
     config = _config_of(app, options)
     log.setup(config.log_level)
+    if config.reload:
+        from xsgi import reload
+
+        reload.run(config)
+    else:
+        _run(config)
+
+
+def _run(config: Config) -> None:
     service = Service(config)
     try:
         # WSGI alone does not pay for asyncio.
@@ -51,7 +62,10 @@ async def serve(app: str | Application | Config, **options: Any) -> None:
     """
     from xsgi import looped
 
-    service = Service(_config_of(app, options))
+    config = _config_of(app, options)
+    if config.reload:
+        raise ConfigError("is not for serving in a loop.", "reload")
+    service = Service(config)
     try:
         await looped.serve(service)
     finally:

@@ -1,0 +1,252 @@
+"""--reload: one process holds the sockets and watches, another one serves.
+
+    bind, listen ─▶ start a child ─▶ wait ─┬─ files changed: stop the child ─┐
+                      ▲      ▲             ├─ child is broken: wait ──┐      │
+                      │      └─────────────┼── files changed ─────────┘      │
+                      └────────────────────┼─────────────────────────────────┘
+                                           ├─ a signal: stop the child, end
+                                           └─ child has ended: so do we
+
+The sockets listen all the time, so a client waits while there is no child,
+and is not refused. Each child is a new interpreter: nothing is left of the
+old modules.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+
+from xsgi import config as options
+from xsgi import log, sockets
+from xsgi.changes import Watcher
+from xsgi.config import Config
+from xsgi.errors import ConfigError, ProcessError
+from xsgi.reloaded import BROKEN
+from xsgi.signals import SIGNALS
+
+#: Seconds. What a reload waits for requests, and for the lifespan's shutdown.
+GRACE = 2.0
+LIFESPAN = 5.0
+
+#: Seconds until a child that does not stop is killed: it has a watchdog of its
+#: own, which cannot bite while C code holds the interpreter.
+PATIENCE = 20.0
+
+
+def run(config: Config) -> None:
+    """Serve until a signal comes or the child ends by itself. Raises Error."""
+    _check(config)
+    with ExitStack() as stack:
+        news = stack.enter_context(closing(_News()))
+        watcher = Watcher(config, news.changed)
+        listeners = sockets.bind(config)
+        stack.callback(sockets.close_all, listeners)
+        descriptors: list[int] = []
+        for listener in listeners:
+            listener.listen(config.backlog, descriptors.append)
+            stack.callback(os.close, descriptors[-1])
+        stack.callback(watcher.stop)
+        watcher.start()
+        log.error.info("watching %s", ", ".join(watcher.folders))
+        with news.of_signals():
+            _supervise(_for_child(config, descriptors), descriptors, news)
+    if watcher.error is not None:
+        raise watcher.error
+    if len(news.signals) > 1:
+        signal.raise_signal(news.signals[-1])
+
+
+def _check(config: Config) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        raise ConfigError("works in the main thread only.", "reload")
+    try:
+        import watchfiles  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            "watchfiles is not installed (pip install 'xsgi[reload]').",
+            "reload",
+        ) from None
+
+
+def _for_child(config: Config, descriptors: list[int]) -> Config:
+    """What a child serves: on the sockets that are there, and soon over."""
+    return dataclasses.replace(
+        config,
+        reload=False,
+        bind=[f"fd://{fd}" for fd in descriptors],
+        host=None,
+        port=None,
+        uds=None,
+        fd=None,
+        timeout_graceful_shutdown=_at_most(
+            GRACE, config.timeout_graceful_shutdown
+        ),
+        timeout_lifespan_shutdown=_at_most(
+            LIFESPAN, config.timeout_lifespan_shutdown
+        ),
+    )
+
+
+def _at_most(limit: float, seconds: float | None) -> float:
+    return limit if seconds is None else min(limit, seconds)
+
+
+def _supervise(config: Config, descriptors: list[int], news: _News) -> None:
+    while not (news.signals or news.failed):
+        news.paths.clear()
+        child = _Child(config, descriptors)
+        try:
+            _wait_for_a_reason(child, news)
+        finally:
+            child.stop(news)
+
+
+def _wait_for_a_reason(child: _Child, news: _News) -> None:
+    """To stop the child, or to start another. Raises ProcessError."""
+    told = False
+    while not (news.signals or news.paths or news.failed):
+        if not child.runs() and not told:
+            if not child.is_broken():
+                raise child.ended()
+            log.error.warning("not serving: waiting for a change")
+            told = True
+        news.wait()
+    if news.paths and not news.signals:
+        log.error.info("reloading: %s", _summary(news.paths))
+
+
+def _summary(paths: list[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(map(_short, paths[:3])) + more + " changed"
+
+
+def _short(path: str) -> str:
+    below = os.path.relpath(path)
+    return path if below.startswith("..") else below
+
+
+class _Child:
+    """A process that serves, and its lifeline (see reloaded.py)."""
+
+    def __init__(self, config: Config, descriptors: list[int]) -> None:
+        self._lifeline, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                _command(theirs.fileno()),
+                pass_fds=(*descriptors, theirs.fileno()),
+            )
+        values = {
+            option.name: getattr(config, option.name)
+            for option in options.options()
+        }
+        orders = {"argv": sys.argv, "config": {"app": config.app, **values}}
+        # If it has died already, that is seen later.
+        with suppress(OSError):
+            self._lifeline.sendall(json.dumps(orders).encode() + b"\n")
+
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    def is_broken(self) -> bool:
+        """It has ended because the application does not load or start up."""
+        self._lifeline.setblocking(False)
+        with suppress(OSError):
+            return self._lifeline.recv(len(BROKEN)) == BROKEN
+        return False
+
+    def ended(self) -> ProcessError:
+        """Why there is nothing to go on with."""
+        code = self._process.returncode
+        if code >= 0:
+            text = f"the process that serves has ended with exit code {code}."
+            return ProcessError(text, code)
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        text = f"the process that serves was ended by {name}."
+        return ProcessError(text, 128 - code)
+
+    def stop(self, news: _News) -> None:
+        """Ask it to stop, and make it. A second signal makes it at once."""
+        self._lifeline.close()
+        deadline = time.monotonic() + PATIENCE
+        while self.runs():
+            left = deadline - time.monotonic()
+            if len(news.signals) > 1 or left <= 0:
+                self._process.kill()
+                self._process.wait()
+            else:
+                news.wait(left)
+
+
+def _command(lifeline_fd: int) -> list[str]:
+    """A new interpreter like this one, with the same modules in reach."""
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r};"
+        f" from xsgi import reloaded; reloaded.main({lifeline_fd})"
+    )
+    # Private, but what multiprocessing is made of, too.
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore
+    return [sys.executable, *flags, "-c", code]
+
+
+class _News:
+    """What the main thread waits for: signals, changes, the child's end."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        #: SIGINT and SIGTERM, in their order.
+        self.signals: list[int] = []
+        #: Files that have changed since the child was started.
+        self.paths: list[str] = []
+        #: Nothing more is heard of changes.
+        self.failed = False
+
+    def changed(self, paths: list[str] | None) -> None:
+        """On the watcher's thread."""
+        self.failed = self.failed or paths is None
+        self.paths += paths or ()
+        with suppress(OSError):
+            self._writer.send(b"\0")
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until there is something new, or nothing for so long."""
+        self._reader.settimeout(seconds)
+        with suppress(TimeoutError):
+            numbers = self._reader.recv(64)
+            self.signals += [n for n in numbers if n in SIGNALS]
+
+    @contextmanager
+    def of_signals(self) -> Iterator[None]:
+        """Hear of signals, until the end."""
+        wanted = (*SIGNALS, signal.SIGCHLD)
+        before = {n: signal.signal(n, _nothing) for n in wanted}
+        fd = signal.set_wakeup_fd(
+            self._writer.fileno(), warn_on_full_buffer=False
+        )
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(fd)
+            for number, old in before.items():
+                signal.signal(number, signal.SIG_DFL if old is None else old)
+
+    def close(self) -> None:
+        self._reader.close()
+        self._writer.close()
+
+
+def _nothing(number: int, frame: object) -> None:
+    """The number comes by the wake-up descriptor."""

@@ -1,0 +1,54 @@
+"""The process that serves while another one watches (see reload.py).
+
+It lives as long as its lifeline, a socket to its parent, is open: its end is
+how the parent asks it to stop, and how it learns that the parent is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+
+from xsgi import cli, runner
+from xsgi.config import Config
+from xsgi.errors import AppError, Error, StartupError
+
+#: What is written to the lifeline by a process that another try may mend.
+BROKEN = b"broken\n"
+
+
+def main(lifeline_fd: int) -> None:
+    """Serve what the first line of the lifeline says, and exit."""
+    lifeline = socket.socket(fileno=lifeline_fd)
+    lifeline.set_inheritable(False)
+    with lifeline.makefile("rb") as stream:
+        orders = json.loads(stream.readline())
+    sys.argv[:] = orders["argv"]
+    watch = threading.Thread(target=_watch, args=(lifeline,), daemon=True)
+    watch.start()
+    code = 0
+    try:
+        runner.run(Config(**orders["config"]))
+    except Error as error:
+        if isinstance(error, (AppError, StartupError)):
+            with suppress(OSError):
+                lifeline.sendall(BROKEN)
+        cli.complain_of(error)
+        code = error.exit_code
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def _watch(lifeline: socket.socket) -> None:
+    with suppress(OSError):
+        lifeline.recv(1)
+    # Ctrl-C on a terminal is for both processes. The first signal has given
+    # the next one its default action: it would end what is already stopping.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
+        os.kill(os.getpid(), signal.SIGTERM)
