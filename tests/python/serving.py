@@ -98,15 +98,15 @@ class Served:
     def pid(self):
         return self.process.pid
 
-    def wait_for_line(self, words, stream="stderr"):
-        """The first line with ``words`` in it."""
+    def wait_for_line(self, words, stream="stderr", count=1):
+        """The ``count``-th line with ``words`` in it."""
         lines = getattr(self, stream)
         deadline = time.monotonic() + PATIENCE
         with self._news:
             while True:
-                for line in lines:
-                    if words in line:
-                        return line
+                found = [line for line in lines if words in line]
+                if len(found) >= count:
+                    return found[count - 1]
                 left = deadline - time.monotonic()
                 over = not any(each.is_alive() for each in self._readers)
                 if left <= 0 or over:
