@@ -23,10 +23,9 @@
  * line, and the line end behind the data. */
 #define XS_CHUNK_FRAMING ((size_t)24)
 
-/* Bytes beyond that which a chunked body may have: extensions, padding,
- * trailer fields. It bounds what a client makes us read and throw away. Each
- * byte of data gives a sixteenth of a byte back, so that long uploads with a
- * signature in each chunk pass. */
+/* Bytes beyond that are extensions and padding. Up to so many of them are taken
+ * by default; each byte of data gives a sixteenth of a byte back, so that long
+ * uploads with a signature in each chunk pass. */
 #define XS_CHUNK_EXTRA_MAX ((size_t)8 * 1024)
 #define XS_CHUNK_EXTRA_SHARE 16u
 
@@ -63,6 +62,10 @@
  * the response reaches a client that is still sending. */
 #define XS_DISCARD_MAX ((size_t)1024 * 1024)
 
+/* A server that stops looks this often whether those who linger have all that
+ * was sent to them: nobody tells it. */
+#define XS_LINGER_LOOK_NS ((uint64_t)50000000)
+
 #define XS_SECOND_NS ((uint64_t)1000000000)
 #define XS_MS_NS ((uint64_t)1000000)
 
@@ -82,7 +85,13 @@ struct xs_limits {
     size_t request_line_max;     /* bytes: method, target and version */
     size_t request_field_max;    /* bytes: one field's name and value */
     unsigned request_fields_max; /* count, at most XS_FIELDS_MAX */
+    size_t request_head_max;     /* bytes: the line and all fields, with their
+                                  * ends; at most XS_RX_BLOCK */
+    size_t request_trailer_max;  /* bytes: the fields behind a chunked body */
+    size_t chunk_extra_max;      /* bytes that a chunked body may have for
+                                  * neither data nor plain framing */
     uint64_t request_body_max;   /* bytes; UINT64_MAX: no limit */
+    unsigned keep_alive_max;     /* requests of a connection; 0: no limit */
     unsigned connections_max;    /* open at once; 0: no limit */
     unsigned requests_max;       /* at the application at once; 0: no limit */
     size_t tx_high;              /* bytes queued at which `send` waits */

@@ -41,6 +41,12 @@ static int parser_fail(struct xs_parser *parser, enum xs_refusal why)
     return CB_FAIL;
 }
 
+/* What a callback returns when the request is refused, or not. */
+static int parser_check(struct xs_parser *parser, enum xs_refusal why)
+{
+    return why == XS_REFUSE_NOT ? CB_OK : parser_fail(parser, why);
+}
+
 /* Make `slice` reach from its begin, or else from `at`, to the end of the
  * span at `at`. */
 static void slice_extend(struct xs_slice *slice, const uint8_t *at, size_t len)
@@ -102,15 +108,13 @@ static enum xs_refusal parser_line(const struct xs_parser *parser,
 static int on_version(llhttp_t *ll, const char *at, size_t len)
 {
     struct xs_parser *parser = parser_of(ll);
-    enum xs_refusal why;
 
     (void)len;
     if (parser->has_version) {
         return CB_OK;
     }
     parser->has_version = true;
-    why = parser_line(parser, (const uint8_t *)at);
-    return why == XS_REFUSE_NOT ? CB_OK : parser_fail(parser, why);
+    return parser_check(parser, parser_line(parser, (const uint8_t *)at));
 }
 
 /* The request line has ended without a version: HTTP/0.9. */
@@ -128,7 +132,9 @@ static int on_header_field(llhttp_t *ll, const char *at, size_t len)
     struct xs_field *field;
 
     if (parser->state != XS_PARSER_HEAD) {
-        return CB_OK; /* a trailer field: bounded by `extra`, and dropped */
+        return parser_check(
+            parser, /* and it is dropped */
+            xs_extra_trailer(&parser->extra, parser->limits, begin));
     }
     if (!parser->has_version) {
         return parser_fail(parser, parser_no_version(parser));
@@ -223,37 +229,16 @@ static void parser_add_body(struct xs_parser *parser, uint8_t *at, size_t len)
     parser->body_total += len;
 }
 
-/* What the framing bytes up to `at`, since the last data, add to `extra`. */
-static size_t parser_extra(const struct xs_parser *parser, const uint8_t *at)
-{
-    size_t framing = parser->framing + (size_t)(at - parser->mark);
-
-    if (framing <= XS_CHUNK_FRAMING) {
-        return 0;
-    }
-    return (framing - XS_CHUNK_FRAMING) * XS_CHUNK_EXTRA_SHARE;
-}
-
-static bool parser_extra_is_legal(const struct xs_parser *parser,
-                                  const uint8_t *at)
-{
-    return parser->extra + parser_extra(parser, at) <=
-           XS_CHUNK_EXTRA_MAX * XS_CHUNK_EXTRA_SHARE;
-}
-
 static int on_body(llhttp_t *ll, const char *at, size_t len)
 {
     struct xs_parser *parser = parser_of(ll);
-    uint8_t *begin = parser->mark + ((const uint8_t *)at - parser->mark);
+    enum xs_refusal why =
+        xs_extra_data(&parser->extra, parser->limits, (const uint8_t *)at, len);
 
-    if (!parser_extra_is_legal(parser, begin)) {
-        return parser_fail(parser, XS_REFUSE_CHUNK);
+    if (why != XS_REFUSE_NOT) {
+        return parser_fail(parser, why);
     }
-    parser->extra += parser_extra(parser, begin);
-    parser->extra -= parser->extra < len ? parser->extra : len;
-    parser->framing = 0;
-    parser->mark = begin + len;
-    parser_add_body(parser, begin, len);
+    parser_add_body(parser, parser->extra.mark - len, len);
     return CB_OK;
 }
 
@@ -305,8 +290,7 @@ static void parser_begin(struct xs_parser *parser, const uint8_t *data)
     parser->body = NULL;
     parser->body_len = 0;
     parser->body_total = 0;
-    parser->framing = 0;
-    parser->extra = 0;
+    parser->extra = (struct xs_extra){.owed = 0};
     parser->empty = 0;
     parser->has_version = false;
     parser->began = true;
@@ -382,14 +366,31 @@ static bool parser_is_http09(const struct xs_parser *parser, const uint8_t *end)
            end[-1] == '\n';
 }
 
+/* llhttp has nothing against the head up to `end`, which may be its own. */
+static enum xs_parse parser_head(struct xs_parser *parser, const uint8_t *end)
+{
+    size_t len = (size_t)(end - parser->head.method.data);
+
+    if (len > parser->limits->request_head_max) {
+        return parser_refuse(parser, XS_REFUSE_HEAD_SIZE);
+    }
+    if (parser->state == XS_PARSER_READY) {
+        return XS_PARSE_HEAD;
+    }
+    return parser_is_http09(parser, end)
+               ? parser_refuse(parser, parser_no_version(parser))
+               : XS_PARSE_MORE;
+}
+
 /* Let llhttp read, up to the next end or fault. */
 static enum xs_parse parser_run(struct xs_parser *parser, uint8_t *data,
                                 size_t len, size_t *used)
 {
-    int err;
     const uint8_t *end = data + len;
+    enum xs_refusal why;
+    int err;
 
-    parser->mark = data;
+    xs_extra_input(&parser->extra, data);
     err = (int)llhttp_execute(&parser->ll, (const char *)data, len);
     if (err != HPE_OK) {
         end = (const uint8_t *)llhttp_get_error_pos(&parser->ll);
@@ -401,20 +402,13 @@ static enum xs_parse parser_run(struct xs_parser *parser, uint8_t *data,
     if (err != HPE_OK && err != HPE_PAUSED) {
         return parser_refuse(parser, parser_fault(parser, err, end));
     }
-    if (parser->state == XS_PARSER_READY) {
-        return XS_PARSE_HEAD;
+    if (parser->state == XS_PARSER_HEAD || parser->state == XS_PARSER_READY) {
+        return parser_head(parser, end);
     }
-    if (parser->state == XS_PARSER_HEAD) {
-        return parser_is_http09(parser, end)
-                   ? parser_refuse(parser, parser_no_version(parser))
-                   : XS_PARSE_MORE;
+    why = xs_extra_end(&parser->extra, parser->limits, end);
+    if (why != XS_REFUSE_NOT) {
+        return parser_refuse(parser, why);
     }
-    if (!parser_extra_is_legal(parser, end)) {
-        return parser_refuse(parser, (parser->ll.flags & F_TRAILING) != 0
-                                         ? XS_REFUSE_FIELD_SIZE
-                                         : XS_REFUSE_CHUNK);
-    }
-    parser->framing += (size_t)(end - parser->mark);
     return err == HPE_PAUSED ? parser_end(parser) : XS_PARSE_MORE;
 }
 

@@ -23,6 +23,7 @@
 #include "core/base/limits.h"
 #include "core/base/mem.h"
 #include "core/base/slice.h"
+#include "core/http1/extra.h"
 #include "core/http1/head.h"
 #include "core/http1/refusal.h"
 
@@ -63,16 +64,13 @@ struct xs_parser {
     uint8_t *body; /* borrowed */
     size_t body_len;
 
-    uint64_t body_total; /* body bytes decoded of this message */
-    uint8_t *mark;       /* borrowed: while feeding a chunked body, where the
-                          * framing bytes after the last data begin */
-    size_t framing;      /* such bytes before `mark`, from calls before */
-    size_t extra;        /* see XS_CHUNK_EXTRA_MAX, in units of a body byte */
-    unsigned empty;      /* bytes of empty lines before the message */
-    unsigned fields_cap; /* room in head.fields */
-    bool began;          /* a byte of the message has been seen */
-    bool has_version;    /* the version has begun */
-    bool in_name;        /* in the last field's name, before its value */
+    uint64_t body_total;   /* body bytes decoded of this message */
+    struct xs_extra extra; /* of a chunked body */
+    unsigned empty;        /* bytes of empty lines before the message */
+    unsigned fields_cap;   /* room in head.fields */
+    bool began;            /* a byte of the message has been seen */
+    bool has_version;      /* the version has begun */
+    bool in_name;          /* in the last field's name, before its value */
 };
 
 /* `limits` is borrowed for good. There is no table of fields yet: call

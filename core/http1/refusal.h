@@ -21,10 +21,14 @@
     X(XS_REFUSE_BODY_TIMEOUT, 408, "body timeout",                             \
       "The request body did not arrive in time.")                              \
     X(XS_REFUSE_BODY_SIZE, 413, "body size", "The request body is too large.") \
+    X(XS_REFUSE_CHUNK_EXTRA, 413, "chunk extensions",                          \
+      "The chunked request body has too many bytes that are not data.")        \
     X(XS_REFUSE_LINE_SIZE, 414, "line size", "The request line is too long.")  \
     X(XS_REFUSE_EXPECT, 417, "expect", "The expectation is not understood.")   \
-    X(XS_REFUSE_FIELD_SIZE, 431, "field size",                                 \
-      "A header field or the whole request head is too large.")                \
+    X(XS_REFUSE_FIELD_SIZE, 431, "field size", "A header field is too large.") \
+    X(XS_REFUSE_HEAD_SIZE, 431, "head size", "The request head is too large.") \
+    X(XS_REFUSE_TRAILER_SIZE, 431, "trailer size",                             \
+      "The trailer of the request is too large.")                              \
     X(XS_REFUSE_FIELD_COUNT, 431, "field count",                               \
       "The request has too many header fields.")                               \
     X(XS_REFUSE_METHOD, 501, "method", "The method is not implemented.")       \

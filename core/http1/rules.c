@@ -11,7 +11,7 @@ struct rules_fields {
     unsigned hosts;
     unsigned codings;
     unsigned expects;
-    bool expect_known; /* every Expect is "100-continue" */
+    bool expect_known; /* every expectation is "100-continue" */
     bool close;        /* a Connection field has the option "close" */
     bool keep_alive;   /* likewise */
 };
@@ -37,6 +37,19 @@ static void scan_connection(struct rules_fields *found, struct xs_slice value)
     }
 }
 
+static void scan_expect(struct rules_fields *found, struct xs_slice value)
+{
+    struct xs_slice expectation;
+
+    while (xs_slice_list_next(&value, &expectation)) {
+        if (expectation.len > 0) {
+            found->expects++;
+            found->expect_known &=
+                xs_slice_eq_lower(expectation, XS_LIT("100-continue"));
+        }
+    }
+}
+
 /* One pass; most fields are passed over by their length alone. */
 static struct rules_fields rules_scan(const struct xs_head *head)
 {
@@ -55,9 +68,7 @@ static struct rules_fields rules_scan(const struct xs_head *head)
                 break;
             case 6:
                 if (xs_slice_eq_lower(field->name, XS_LIT("expect"))) {
-                    found.expects++;
-                    found.expect_known &=
-                        xs_slice_eq_lower(field->value, XS_LIT("100-continue"));
+                    scan_expect(&found, field->value);
                 }
                 break;
             case 10:

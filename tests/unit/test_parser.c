@@ -3,11 +3,8 @@
 
 #include "core/http1/parser.h"
 
-#include "tests/testlib.h"
-#include "tests/unit/transcript.h"
+#include "tests/unit/parser_fixture.h"
 
-#define HOST "Host: a\r\n"
-#define CHUNKED "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
 #define CHUNKED_HEAD                            \
     "head POST / HTTP/1.1 keep-alive chunked\n" \
     "  Host: a\n"                               \
@@ -104,47 +101,6 @@ static void parser_goes_on_after_an_offer_of_another_protocol(void **state)
                   "end\n");
 }
 
-/* `what` repeated `count` times between `before` and `after`. */
-static char *text_of(const char *before, const char *what, size_t count,
-                     const char *after)
-{
-    size_t each = strlen(what);
-    char *text = malloc(strlen(before) + each * count + strlen(after) + 1);
-    char *at = text;
-
-    assert_non_null(text);
-    at = memcpy(at, before, strlen(before));
-    at += strlen(before);
-    for (size_t i = 0; i < count; i++) {
-        memcpy(at, what, each);
-        at += each;
-    }
-    memcpy(at, after, strlen(after) + 1);
-    return text;
-}
-
-/* The last line of the transcript of such a text, cut in steps of `each`. */
-static void assert_last_line(const struct xs_limits *limits, char *text,
-                             size_t each, const char *wanted)
-{
-    const struct transcript_way way = {
-        .limits = limits, .first = each, .each = each};
-    char *got = transcript_of(xs_slice_str(text), &way);
-    size_t len = strlen(got);
-    const char *line = got;
-
-    assert_true(len > 0);
-    got[len - 1] = '\0';
-    if (strrchr(got, '\n') != NULL) {
-        line = strrchr(got, '\n') + 1;
-    }
-    assert_string_equal(line, wanted);
-    free(got);
-    free(text);
-}
-
-static const size_t cuts[] = {0, 1, 7, 1000};
-
 static void parser_bounds_the_request_line(void **state)
 {
     struct xs_limits limits = xs_limits_default();
@@ -239,83 +195,6 @@ static void parser_bounds_the_body(void **state)
     assert_always(&limits,
                   "POST / HTTP/1.1\r\n" HOST "Content-Length: 11\r\n\r\nx",
                   "refuse 413 body size\n");
-}
-
-static void parser_bounds_the_extensions_of_chunks(void **state)
-{
-    struct xs_limits limits = xs_limits_default();
-    (void)state;
-
-    for (size_t i = 0; i < XS_COUNT_OF(cuts); i++) {
-        assert_last_line(&limits,
-                         text_of(CHUNKED "1;", "e", XS_CHUNK_EXTRA_MAX,
-                                 "\r\nx\r\n0\r\n\r\n"),
-                         cuts[i], "end");
-        assert_last_line(&limits,
-                         text_of(CHUNKED "1;", "e", XS_CHUNK_EXTRA_MAX + 32,
-                                 "\r\nx\r\n0\r\n\r\n"),
-                         cuts[i], "refuse 400 chunk");
-        assert_last_line(
-            &limits, text_of(CHUNKED "1;", "e", XS_CHUNK_EXTRA_MAX + 32, ""),
-            cuts[i], "refuse 400 chunk");
-        assert_last_line(&limits,
-                         text_of(CHUNKED, "0", XS_CHUNK_EXTRA_MAX + 32, ""),
-                         cuts[i], "refuse 400 chunk");
-        assert_last_line(&limits,
-                         text_of(CHUNKED,
-                                 "1;eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
-                                 "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
-                                 "\r\nx\r\n",
-                                 200, "0\r\n\r\n"),
-                         cuts[i], "refuse 400 chunk");
-    }
-}
-
-static void parser_lets_long_chunks_have_signatures(void **state)
-{
-    struct xs_limits limits = xs_limits_default();
-    char chunk[2100];
-    size_t len;
-    (void)state;
-
-    len = (size_t)snprintf(chunk, sizeof chunk, "7d0;signature=%064d\r\n", 1);
-    memset(chunk + len, 'x', 2000);
-    memcpy(chunk + len + 2000, "\r\n", 3);
-
-    for (size_t i = 0; i < XS_COUNT_OF(cuts); i++) {
-        assert_last_line(&limits, text_of(CHUNKED, chunk, 300, "0\r\n\r\n"),
-                         cuts[i], "end");
-    }
-}
-
-static void parser_lets_a_body_have_any_number_of_small_chunks(void **state)
-{
-    struct xs_limits limits = xs_limits_default();
-    (void)state;
-
-    assert_last_line(
-        &limits, text_of(CHUNKED, "1\r\nx\r\n", 20000, "0\r\n\r\n"), 0, "end");
-}
-
-static void parser_bounds_the_trailer_section(void **state)
-{
-    struct xs_limits limits = xs_limits_default();
-    (void)state;
-
-    for (size_t i = 0; i < XS_COUNT_OF(cuts); i++) {
-        assert_last_line(&limits,
-                         text_of(CHUNKED "0\r\nT: ", "t",
-                                 XS_CHUNK_EXTRA_MAX - 10, "\r\n\r\n"),
-                         cuts[i], "end");
-        assert_last_line(&limits,
-                         text_of(CHUNKED "0\r\nT: ", "t",
-                                 XS_CHUNK_EXTRA_MAX + 32, "\r\n\r\n"),
-                         cuts[i], "refuse 431 field size");
-        assert_last_line(
-            &limits,
-            text_of(CHUNKED "0\r\n", "T: t\r\n", XS_CHUNK_EXTRA_MAX, ""),
-            cuts[i], "refuse 431 field size");
-    }
 }
 
 static void parser_skips_a_few_empty_lines(void **state)
@@ -458,10 +337,6 @@ int main(void)
         cmocka_unit_test(parser_bounds_the_number_of_fields),
         cmocka_unit_test(parser_stays_within_the_table_of_fields),
         cmocka_unit_test(parser_bounds_the_body),
-        cmocka_unit_test(parser_bounds_the_extensions_of_chunks),
-        cmocka_unit_test(parser_lets_long_chunks_have_signatures),
-        cmocka_unit_test(parser_lets_a_body_have_any_number_of_small_chunks),
-        cmocka_unit_test(parser_bounds_the_trailer_section),
         cmocka_unit_test(parser_skips_a_few_empty_lines),
         cmocka_unit_test(parser_is_as_strict_with_the_next_message),
         cmocka_unit_test(parser_has_not_begun_on_empty_lines),
