@@ -41,7 +41,10 @@
  *  11. The first call is `xs_response_start`, then headers, then bodies, the
  *      last with `more` false. The head leaves with the first body piece.
  *  12. Until the first `xs_response_body`, `xs_response_start` may be called
- *      again: it drops the head given before. */
+ *      again: it drops the head given before.
+ *  13. `req->peer` is the client. Behind a proxy that is trusted it is whom
+ *      the proxy names, for each request anew; who is trusted is asked once
+ *      for a connection. */
 
 #ifndef XS_GATEWAY_H
 #define XS_GATEWAY_H
@@ -100,12 +103,16 @@ struct xs_gateway {
 struct xs_request {
     struct xs_gateway *gateway;     /* borrowed */
     const struct xs_head *head;     /* borrowed until on_request returns */
-    const struct xs_io_addr *peer;  /* borrowed until the request ends */
-    const struct xs_io_addr *local; /* likewise */
+    const struct xs_io_addr *peer;  /* the client; borrowed until the request
+                                     * ends */
+    const struct xs_io_addr *local; /* likewise: our end of the connection */
     struct xs_io *io;               /* borrowed */
     uint64_t conn_id;               /* unique for the life of the server */
     void *user;                     /* the gateway's */
-    void **conn_user; /* the gateway's, kept from one request of a connection
+    bool is_forwarded; /* `peer` is the word of a trusted proxy, about this
+                        * request alone; its port is 0 if nobody said it */
+    bool is_https;     /* likewise: the client spoke TLS to a proxy */
+    void **conn_user;  /* the gateway's, kept from one request of a connection
                        * to the next; see xs_server.on_conn_close */
 };
 

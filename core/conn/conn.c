@@ -55,6 +55,23 @@ static void conn_on_ready(struct xs_io_conn *io, unsigned events)
     xs_conn_turn(conn);
 }
 
+/* Asked once for a connection: whether its requests may name their client. */
+static bool conn_peer_is_proxy(const struct xs_server *server,
+                               const struct xs_io_conn *io)
+{
+    const struct xs_proxies *proxies = &server->config.proxies;
+    char host[XS_ADDRESS_MAX];
+
+    if (proxies->look == NULL) {
+        return false;
+    }
+    if (io->peer.is_unix) {
+        return proxies->unix_sockets;
+    }
+    return proxies->look(proxies->user, xs_slice_str(io->peer.host), host) ==
+           XS_HOP_TRUSTED;
+}
+
 int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
 {
     struct xs_conn *conn = xs_pool_take(&server->conn_pool);
@@ -63,6 +80,13 @@ int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
         return XS_ENOMEM;
     }
     *conn = (struct xs_conn){.io = io, .server = server};
+    if (conn_peer_is_proxy(server, io)) {
+        conn->client = xs_mem_new(server->io->mem, sizeof *conn->client);
+        if (conn->client == NULL) {
+            xs_pool_give(&server->conn_pool, conn);
+            return XS_ENOMEM;
+        }
+    }
     conn->id = server->next_id++;
     conn->receiving_kind = NO_TIMER;
     xs_list_init(&conn->link);
@@ -105,6 +129,7 @@ void xs_conn_free(struct xs_conn *conn)
 
     XS_ASSERT(conn->state == XS_CONN_CLOSED);
     XS_ASSERT(xs_list_empty(&conn->dirty));
+    xs_mem_free(server->io->mem, conn->client);
     xs_mem_free(server->io->mem, conn->req.text);
     xs_pool_give(&server->conn_pool, conn);
 }
@@ -142,6 +167,7 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
         xs_queue_unwrite(&conn->tx.queue);
     }
     if (!begun && refusal != XS_REFUSE_NOT && !conn->tx.broken) {
+        xs_access_forget(conn);
         conn->tx.writer.keep_alive = false;
         err = xs_writer_refuse(&conn->tx.writer, &conn->tx.queue, refusal);
     }

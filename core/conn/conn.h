@@ -77,10 +77,12 @@ enum xs_conn_end {
  * dirty list until it is freed. */
 struct xs_conn {
     /* Fixed at accept. */
-    struct xs_io_conn *io;    /* the backend's until close; then NULL */
-    struct xs_server *server; /* borrowed */
-    uint64_t id;              /* unique for the life of the server; for logs */
-    struct xs_list link;      /* xs_server.conns */
+    struct xs_io_conn *io;     /* the backend's until close; then NULL */
+    struct xs_server *server;  /* borrowed */
+    uint64_t id;               /* unique for the life of the server; for logs */
+    struct xs_io_addr *client; /* owned; NULL unless the peer is a proxy that
+                                * is trusted: the client of its request */
+    struct xs_list link;       /* xs_server.conns */
 
     /* Written only by conn.c. */
     enum xs_conn_state state;
@@ -127,9 +129,10 @@ struct xs_conn {
         bool continue_owed;  /* the client waits for "100 Continue" */
         bool eof_told;       /* on_eof was called */
         uint64_t start_ns;
-        char *text; /* owned: method and target for the access log */
-        size_t method_len;
-        size_t target_len;
+        unsigned number;  /* of the connection's requests, from 1 */
+        char *text;       /* owned: what access.c keeps of the heads */
+        size_t text_head; /* bytes of it that are the request's */
+        size_t text_len;
         size_t text_cap;
     } req;
     void *conn_user; /* the gateway's */
@@ -215,6 +218,11 @@ bool xs_tx_stalled(const struct xs_conn *conn);
 
 /* request.c */
 
+/* Who sent the parsed head, which is legal: the peer or, if that is a proxy,
+ * whom it names. Borrowed until the next call. `*https` is set if the client
+ * spoke TLS. */
+const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https);
+
 /* Hand the parsed head to the gateway. */
 void xs_request_begin(struct xs_conn *conn);
 
@@ -228,6 +236,22 @@ void xs_request_notify(struct xs_conn *conn);
 
 /* Be ready for the response to the present request. */
 void xs_response_begin(struct xs_conn *conn);
+
+/* access.c */
+
+/* Keep of the request's head what the access log wants. */
+void xs_access_begin(struct xs_conn *conn, const struct xs_head *head);
+
+/* Forget what was kept of the response's head; keep of it, if wanted, this
+ * field. */
+void xs_access_forget(struct xs_conn *conn);
+void xs_access_header(struct xs_conn *conn, struct xs_slice name,
+                      struct xs_slice value);
+
+/* Tell the access log, if there is one, that the request has ended, or that
+ * what the parser has was refused. */
+void xs_access_end(struct xs_conn *conn, const char *why);
+void xs_access_refused(struct xs_conn *conn, enum xs_refusal why);
 
 /* server.c */
 

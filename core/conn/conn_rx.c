@@ -134,6 +134,7 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
     struct xs_writer *writer = &conn->tx.writer;
     /* Only a busy server refuses what it has understood. */
     bool is_head = why == XS_REFUSE_BUSY && conn->rx.parser.head.is_head;
+    int err;
 
     server->stats.refused++;
     if (server->config.events.refused != NULL) {
@@ -141,11 +142,9 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
                                       &conn->io->peer, why);
     }
     xs_writer_begin(writer, 1, is_head, false, xs_server_common(server));
-    if (xs_writer_refuse(writer, &conn->tx.queue, why) != 0) {
-        xs_conn_shut(conn, XS_CONN_END_RESET);
-        return;
-    }
-    xs_conn_shut(conn, XS_CONN_END_LINGER);
+    err = xs_writer_refuse(writer, &conn->tx.queue, why);
+    xs_access_refused(conn, why);
+    xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
 }
 
 /* The table of fields for the message that begins. */

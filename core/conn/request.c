@@ -4,33 +4,24 @@
 
 #include "core/conn/conn.h"
 
-/* Keep method and target for the access log. Without memory the line lacks
- * them; nothing else depends on it. */
-static void request_keep_text(struct xs_conn *conn, const struct xs_head *head)
-{
-    size_t method = head->method.len;
-    size_t target = head->target.len;
+_Static_assert(XS_ADDRESS_MAX <= XS_IO_HOST_MAX, "an address is a host");
 
-    if (target > XS_ACCESS_TEXT) {
-        target = XS_ACCESS_TEXT;
-    }
-    if (conn->req.text_cap < method + target) {
-        struct xs_mem *mem = conn->server->io->mem;
-        char *text = mem->resize(mem, conn->req.text, method + target);
-        if (text == NULL) {
-            conn->req.method_len = 0;
-            conn->req.target_len = 0;
-            return;
-        }
-        conn->req.text = text;
-        conn->req.text_cap = method + target;
+const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
+{
+    struct xs_io_addr *client = conn->client;
+    struct xs_forwarded said;
+
+    *https = false;
+    if (client == NULL) {
+        return &conn->io->peer;
     }
     memcpy(conn->req.text, head->method.data, method);
     if (target > 0) {
         memcpy(conn->req.text + method, head->target.data, target);
     }
-    conn->req.method_len = method;
-    conn->req.target_len = target;
+    *client = (struct xs_io_addr){.port = said.port};
+    memcpy(client->host, said.host, sizeof said.host);
+    return client;
 }
 
 void xs_request_begin(struct xs_conn *conn)
@@ -38,57 +29,30 @@ void xs_request_begin(struct xs_conn *conn)
     struct xs_server *server = conn->server;
     struct xs_request *req = &conn->request;
     const struct xs_head *head = &conn->rx.parser.head;
+    bool https;
+    const struct xs_io_addr *client = xs_request_client(conn, &https);
 
     *req = (struct xs_request){
         .gateway = server->gateway,
         .head = head,
-        .peer = &conn->io->peer,
+        .peer = client,
         .local = &conn->io->local,
         .io = server->io,
         .conn_id = conn->id,
         .conn_user = &conn->conn_user,
+        .is_forwarded = client == conn->client,
+        .is_https = https,
     };
     conn->req.wait_body = false;
     conn->req.eof_told = false;
     conn->req.continue_owed = head->expect_continue && conn->rx.message;
-    conn->req.start_ns = 0;
-    if (server->config.events.access != NULL) {
-        conn->req.start_ns = server->io->ops->now(server->io);
-        request_keep_text(conn, head);
-    }
+    xs_access_begin(conn, head);
     xs_response_begin(conn);
     server->stats.requests++;
     server->stats.served++;
     xs_conn_go(conn, XS_CONN_ACTIVE);
     req->gateway->ops->on_request(req->gateway, req);
     req->head = NULL;
-}
-
-static void request_log(struct xs_conn *conn, const char *why)
-{
-    const struct xs_server_events *events = &conn->server->config.events;
-    const struct xs_writer *writer = &conn->tx.writer;
-    struct xs_io *io = conn->server->io;
-    struct xs_access access;
-
-    if (events->access == NULL) {
-        return;
-    }
-    access = (struct xs_access){
-        .peer = &conn->io->peer,
-        .method = xs_slice_of(conn->req.text, conn->req.method_len),
-        .target = conn->req.target_len > 0
-                      ? xs_slice_of(conn->req.text + conn->req.method_len,
-                                    conn->req.target_len)
-                      : (struct xs_slice){NULL, 0},
-        .minor = writer->minor,
-        .status = writer->state >= XS_WRITER_BODY ? writer->status : 0,
-        .body_bytes = writer->body_bytes,
-        .start_ns = conn->req.start_ns,
-        .end_ns = io->ops->now(io),
-        .why = why,
-    };
-    events->access(events->user, &access);
 }
 
 void xs_request_end(struct xs_conn *conn, const char *why)
@@ -101,7 +65,7 @@ void xs_request_end(struct xs_conn *conn, const char *why)
     conn->req.wait_body = false;
     conn->rx.progress = true; /* a new wait begins for the peer */
     xs_parser_take(&conn->rx.parser, conn->rx.parser.body_len);
-    request_log(conn, why);
+    xs_access_end(conn, why);
     if (server->state == XS_SERVER_STOPPING && server->stats.requests == 0) {
         server->io->ops->defer(server->io);
     }

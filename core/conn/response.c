@@ -56,18 +56,28 @@ int xs_response_start(struct xs_request *req, unsigned status,
                       struct xs_slice reason)
 {
     struct xs_conn *conn = xs_conn_of(req);
+    int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    return xs_writer_start(&conn->tx.writer, &conn->tx.queue, status, reason);
+    err = xs_writer_start(&conn->tx.writer, &conn->tx.queue, status, reason);
+    if (err != XS_ESTATE) {
+        xs_access_forget(conn);
+    }
+    return err;
 }
 
 int xs_response_header(struct xs_request *req, struct xs_slice name,
                        struct xs_slice value)
 {
     struct xs_conn *conn = xs_conn_of(req);
+    int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    return xs_writer_header(&conn->tx.writer, &conn->tx.queue, name, value);
+    err = xs_writer_header(&conn->tx.writer, &conn->tx.queue, name, value);
+    if (err == 0 && conn->server->config.wants.response_count > 0) {
+        xs_access_header(conn, name, value);
+    }
+    return err;
 }
 
 int xs_response_body(struct xs_request *req, const struct xs_lent *lent,
@@ -138,6 +148,7 @@ void xs_response_fail(struct xs_request *req)
         response_fail_late(conn);
         return;
     }
+    xs_access_forget(conn);
     writer->keep_alive = conn->req.head.keep_alive && response_may_keep(conn);
     if (xs_writer_refuse(writer, &conn->tx.queue, XS_REFUSE_FAILED) != 0) {
         conn->tx.broken = true;

@@ -16,18 +16,37 @@
 #include "core/base/list.h"
 #include "core/base/pool.h"
 #include "core/gateway.h"
+#include "core/http1/forwarded.h"
 #include "core/http1/refusal.h"
 #include "core/http1/writer.h"
 #include "core/io.h"
 
 #define XS_LISTENERS_MAX 16
 
-/* How one request ended, for the access log. Slices are borrowed for the
- * call. */
+/* Bytes of a target that the access log gets, and of a method or a field. */
+#define XS_ACCESS_TEXT ((size_t)2048)
+#define XS_ACCESS_VALUE ((size_t)1024)
+
+/* Fields of request and response together that the access log may want. */
+#define XS_ACCESS_FIELDS 16u
+
+/* Which fields the access log wants: names in lower case, borrowed until the
+ * server's fini. */
+struct xs_access_wants {
+    const struct xs_slice *request;
+    const struct xs_slice *response;
+    unsigned request_count;
+    unsigned response_count;
+};
+
+/* How one request ended, or was refused, for the access log. All is borrowed
+ * for the call; a slice without data was not there or is not known. */
 struct xs_access {
     const struct xs_io_addr *peer;
     struct xs_slice method;
-    struct xs_slice target; /* cut at XS_ACCESS_TEXT bytes */
+    struct xs_slice target;
+    const struct xs_slice *request_values;  /* of xs_access_wants.request */
+    const struct xs_slice *response_values; /* of the application's head */
     unsigned minor;
     unsigned status;     /* 0: no head was sent */
     uint64_t body_bytes; /* of the response, accepted from the application */
@@ -37,12 +56,11 @@ struct xs_access {
                       * "failed", or a refusal's rule */
 };
 
-#define XS_ACCESS_TEXT 2048
-
 /* Whom the server tells. Any member may be NULL. None may call the server but
  * `xs_server_stop`. */
 struct xs_server_events {
-    /* A request has ended. Only called if set: then texts are kept. */
+    /* A request has ended or was refused: once for each. Only called if set:
+     * then texts are kept. */
     void (*access)(void *user, const struct xs_access *access);
     /* A request was refused before it became one. */
     void (*refused)(void *user, const struct xs_io_addr *peer,
@@ -58,6 +76,8 @@ struct xs_server_config {
     struct xs_limits limits;
     struct xs_slice server_name; /* borrowed until fini; empty: no Server */
     bool date;                   /* send Date */
+    struct xs_access_wants wants;
+    struct xs_proxies proxies; /* whom to believe about the client */
     struct xs_server_events events;
 };
 

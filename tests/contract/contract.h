@@ -111,6 +111,7 @@ extern const struct rule rules_ready[];
 extern const struct rule rules_request[];
 extern const struct rule rules_response[];
 extern const struct rule rules_time[];
+extern const struct rule rules_told[];
 
 /* The worlds. */
 extern const struct outside outside_guest;

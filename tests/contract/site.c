@@ -141,15 +141,22 @@ struct xs_limits site_limits(void)
 void site_open(struct site *site, struct world *world,
                const struct xs_limits *limits)
 {
-    struct xs_server_config config = {.limits = site_limits()};
+    struct xs_server_config config = {
+        .limits = limits != NULL ? *limits : site_limits(),
+    };
+
+    site_open_with(site, world, &config);
+}
+
+void site_open_with(struct site *site, struct world *world,
+                    const struct xs_server_config *with)
+{
+    struct xs_server_config config = *with;
     struct xs_io_spec spec = {.fd = -1, .host = "127.0.0.1", .backlog = 16};
 
     *site = (struct site){.gateway = {&site_ops}, .world = world};
     world->io->ops->unlisten(world->listener);
     world->listener = NULL;
-    if (limits != NULL) {
-        config.limits = *limits;
-    }
     config.events.conn_close = on_conn_close;
     config.events.stopped = on_stopped;
     config.events.user = site;

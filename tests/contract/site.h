@@ -54,6 +54,10 @@ struct xs_limits site_limits(void);
  * those of site_limits. Neither Date nor Server is sent. */
 void site_open(struct site *site, struct world *world,
                const struct xs_limits *limits);
+/* Likewise with all of `config` but the events of closing and stopping; the
+ * user of the others is the site. */
+void site_open_with(struct site *site, struct world *world,
+                    const struct xs_server_config *config);
 /* Stop at once and end. */
 void site_close(struct site *site);
 

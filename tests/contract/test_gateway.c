@@ -13,6 +13,7 @@ static const struct rule *const lists[] = {
     rules_request,
     rules_response,
     rules_abort,
+    rules_told,
 };
 
 int main(int argc, char **argv)

@@ -40,6 +40,8 @@ struct world_site {
     bool closed;        /* the server has closed it */
     bool expired;       /* a deadline of the server's has passed */
     bool refused;       /* the server has refused a request */
+    bool refusal_due;   /* the access log shall hear of it */
+    unsigned refusals;  /* that it was told of */
     bool dead;          /* it was reset before the server closed */
     uint64_t conn_id;   /* the server's number; 0 until accepted */
     uint64_t accept_ns; /* when these last happened */

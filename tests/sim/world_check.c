@@ -272,6 +272,7 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
                         conn->count, xs_refusal_rule(why));
         }
         site->refused = true;
+        site->refusal_due = true;
         conn->last = true;
         xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
         xs_model_refuse(&conn->model, xs_refusal_status(why),
@@ -289,13 +290,32 @@ void world_on_conn_close(void *user, void *conn_user)
     conn->closes++;
 }
 
+/* `refused` was told just before. */
+static void site_refusal_logged(struct world_site *site,
+                                const struct xs_access *access)
+{
+    site->refusals++;
+    if (!site->refused || site->refusals > 1) {
+        world_fault(site, XS_ORACLE_O11, "a refusal is logged that was none");
+    }
+    if (access->start_ns != site_now(site) ||
+        access->end_ns != site_now(site) || access->why[0] == '\0') {
+        world_fault(site, XS_ORACLE_O11, "another refusal is logged");
+    }
+}
+
 /* The present request of `site` has ended. */
 static void site_accessed(struct world_site *site,
                           const struct xs_access *access)
 {
     struct xs_app_conn *conn = site->conn;
     const struct xs_app_call *call;
+    bool drops;
 
+    if (access->is_refused) {
+        site_refusal_logged(site, access);
+        return;
+    }
     conn->accesses++;
     if (conn->accesses != conn->count) {
         world_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
@@ -303,6 +323,8 @@ static void site_accessed(struct world_site *site,
         return;
     }
     call = &conn->calls[conn->count - 1];
+    drops = call->plan->is_head || call->script.status == 204 ||
+            call->script.status == 304;
     if (!site->world->memory_fails && call->plan->bad == XS_PLAN_LEGAL &&
         (!xs_slice_eq(access->method, call->plan->method) ||
          access->target.len != min2(call->plan->target_len, XS_ACCESS_TEXT) ||
@@ -314,7 +336,7 @@ static void site_accessed(struct world_site *site,
     }
     if (strcmp(access->why, "ok") == 0 &&
         (access->status != call->script.status ||
-         access->body_bytes != call->script.body_len)) {
+         access->body_bytes != (drops ? 0 : call->script.body_len))) {
         world_fault(site, XS_ORACLE_O11,
                     "status %u and %" PRIu64 " bytes are logged",
                     access->status, access->body_bytes);

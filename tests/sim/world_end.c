@@ -123,6 +123,10 @@ static void site_check_end(struct world_site *site)
         world_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
                     conn->accesses, conn->count);
     }
+    if (site->world->config.events.access != NULL &&
+        site->refusal_due && site->refusals == 0) {
+        world_fault(site, XS_ORACLE_O11, "a refusal is not logged");
+    }
     if (site->accepted && !site->closed) {
         world_fault(site, XS_ORACLE_O17, "the server has not closed");
     }

@@ -1,0 +1,193 @@
+/* access.c - what the access log is told of a request.
+ *
+ * The log is told when a request has ended, and then its head has long left
+ * the block. So what it wants of heads is kept, in one piece of memory that
+ * the connection keeps for the next request:
+ *
+ *     text:  | method | target | request's fields | response's fields |
+ *                                         text_head^          text_len^
+ *
+ * each as its place among the values, its length, and its bytes. Without
+ * memory a value is missing in the log; nothing else depends on it. */
+
+#include <string.h>
+
+#include "core/conn/conn.h"
+
+/* The first places; the wanted fields follow, those of the request first. */
+#define PLACE_METHOD 0u
+#define PLACE_TARGET 1u
+#define PLACE_FIELDS 2u
+#define PLACES (PLACE_FIELDS + XS_ACCESS_FIELDS)
+
+/* Place and length, before the bytes. */
+#define ENTRY_HEAD ((size_t)3)
+
+_Static_assert(XS_ACCESS_TEXT <= UINT16_MAX, "a length has two bytes");
+_Static_assert(XS_ACCESS_VALUE <= XS_ACCESS_TEXT, "the target is the longest");
+
+static bool access_room(struct xs_conn *conn, size_t len)
+{
+    struct xs_mem *mem = conn->server->io->mem;
+    size_t cap = conn->req.text_cap;
+    char *text;
+
+    if (conn->req.text_len + len <= cap) {
+        return true;
+    }
+    cap =
+        cap * 2 > conn->req.text_len + len ? cap * 2 : conn->req.text_len + len;
+    text = mem->resize(mem, conn->req.text, cap);
+    if (text == NULL) {
+        return false;
+    }
+    conn->req.text = text;
+    conn->req.text_cap = cap;
+    return true;
+}
+
+static void access_keep(struct xs_conn *conn, unsigned place,
+                        struct xs_slice value, size_t max)
+{
+    size_t len = value.len < max ? value.len : max;
+    uint8_t *out;
+
+    if (!access_room(conn, ENTRY_HEAD + len)) {
+        return;
+    }
+    out = (uint8_t *)conn->req.text + conn->req.text_len;
+    out[0] = (uint8_t)place;
+    out[1] = (uint8_t)(len >> 8);
+    out[2] = (uint8_t)len;
+    if (len > 0) {
+        memcpy(out + ENTRY_HEAD, value.data, len);
+    }
+    conn->req.text_len += ENTRY_HEAD + len;
+}
+
+static void access_keep_head(struct xs_conn *conn, const struct xs_head *head)
+{
+    const struct xs_access_wants *wants = &conn->server->config.wants;
+
+    conn->req.text_len = 0;
+    access_keep(conn, PLACE_METHOD, head->method, XS_ACCESS_VALUE);
+    access_keep(conn, PLACE_TARGET, head->target, XS_ACCESS_TEXT);
+    for (unsigned i = 0; i < wants->request_count; i++) {
+        /* The last of a name: that of the nearest proxy. */
+        for (unsigned j = head->field_count; j > 0; j--) {
+            const struct xs_field *field = &head->fields[j - 1];
+            if (xs_slice_eq_lower(field->name, wants->request[i])) {
+                access_keep(conn, PLACE_FIELDS + i, field->value,
+                            XS_ACCESS_VALUE);
+                break;
+            }
+        }
+    }
+    conn->req.text_head = conn->req.text_len;
+}
+
+void xs_access_begin(struct xs_conn *conn, const struct xs_head *head)
+{
+    conn->req.start_ns = 0;
+    if (conn->server->config.events.access != NULL) {
+        conn->req.start_ns = conn->server->io->ops->now(conn->server->io);
+        access_keep_head(conn, head);
+    }
+}
+
+void xs_access_forget(struct xs_conn *conn)
+{
+    conn->req.text_len = conn->req.text_head;
+}
+
+void xs_access_header(struct xs_conn *conn, struct xs_slice name,
+                      struct xs_slice value)
+{
+    const struct xs_access_wants *wants = &conn->server->config.wants;
+
+    for (unsigned i = 0; i < wants->response_count; i++) {
+        if (xs_slice_eq_lower(name, wants->response[i])) {
+            access_keep(conn, PLACE_FIELDS + wants->request_count + i, value,
+                        XS_ACCESS_VALUE);
+        }
+    }
+}
+
+/* What was kept, by place; what was not has no data. The last of a place
+ * counts. */
+static void access_values(const struct xs_conn *conn,
+                          struct xs_slice values[PLACES])
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < PLACES; i++) {
+        values[i] = (struct xs_slice){NULL, 0};
+    }
+    while (at < conn->req.text_len) {
+        const uint8_t *entry = (const uint8_t *)conn->req.text + at;
+        size_t len = (size_t)entry[1] << 8 | entry[2];
+        XS_ASSERT(entry[0] < PLACES);
+        values[entry[0]] = xs_slice_of(entry + ENTRY_HEAD, len);
+        at += ENTRY_HEAD + len;
+    }
+}
+
+static void access_tell(struct xs_conn *conn, struct xs_access *access)
+{
+    const struct xs_server *server = conn->server;
+    const struct xs_writer *writer = &conn->tx.writer;
+    struct xs_slice values[PLACES];
+
+    access_values(conn, values);
+    access->conn_id = conn->id;
+    access->method = values[PLACE_METHOD];
+    access->target = values[PLACE_TARGET];
+    access->request_values = values + PLACE_FIELDS;
+    access->response_values =
+        values + PLACE_FIELDS + server->config.wants.request_count;
+    access->minor = writer->minor;
+    if (writer->state >= XS_WRITER_BODY) {
+        access->status = writer->status;
+        if (writer->framing != XS_FRAMING_NONE) {
+            access->body_bytes = writer->body_bytes;
+        }
+    }
+    access->end_ns = server->io->ops->now(server->io);
+    access->start_ns = access->is_refused ? access->end_ns : conn->req.start_ns;
+    server->config.events.access(server->config.events.user, access);
+}
+
+void xs_access_end(struct xs_conn *conn, const char *why)
+{
+    struct xs_access access = {
+        .peer = conn->request.peer,
+        .why = why,
+    };
+
+    if (conn->server->config.events.access != NULL) {
+        access_tell(conn, &access);
+    }
+}
+
+void xs_access_refused(struct xs_conn *conn, enum xs_refusal why)
+{
+    const struct xs_head *head = &conn->rx.parser.head;
+    bool https = false;
+    struct xs_access access = {
+        /* Only a busy server refuses a head that is legal. */
+        .peer = why == XS_REFUSE_BUSY ? xs_request_client(conn, &https)
+                                      : &conn->io->peer,
+        .why = xs_refusal_rule(why),
+        .is_refused = true,
+    };
+
+    if (conn->server->config.events.access == NULL) {
+        return;
+    }
+    conn->req.text_len = 0;
+    if (head->target.data != NULL) {
+        access_keep(conn, PLACE_METHOD, head->method, XS_ACCESS_VALUE);
+        access_keep(conn, PLACE_TARGET, head->target, XS_ACCESS_TEXT);
+    }
+    access_tell(conn, &access);
+}

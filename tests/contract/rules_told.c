@@ -1,0 +1,406 @@
+/* rules_told.c - what is told of requests: rule 13 of gateway.h, and the
+ * access event of server.h. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/contract/site.h"
+
+#define HEAD "GET /a?b HTTP/1.1\r\nhost: h\r\n"
+#define GET HEAD "\r\n"
+
+/* ---- the client ---- */
+
+/* Whoever has "1" at the end of the address is a proxy of ours. */
+static enum xs_hop look(void *user, struct xs_slice address,
+                        char out[XS_ADDRESS_MAX])
+{
+    unsigned *looks = user;
+
+    *looks += 1;
+    if (address.len < 3 || address.len >= XS_ADDRESS_MAX ||
+        memchr(address.data, '.', address.len) == NULL) {
+        return XS_HOP_UNKNOWN;
+    }
+    memcpy(out, address.data, address.len);
+    out[address.len] = '\0';
+    return out[address.len - 1] == '1' ? XS_HOP_TRUSTED : XS_HOP_CLIENT;
+}
+
+static enum xs_hop look_nowhere(void *user, struct xs_slice address,
+                                char out[XS_ADDRESS_MAX])
+{
+    return look(user, address, out) == XS_HOP_UNKNOWN ? XS_HOP_UNKNOWN
+                                                      : XS_HOP_CLIENT;
+}
+
+/* What a rule saw of the client of a request. */
+struct client_seen {
+    struct xs_io_addr peer;
+    bool is_forwarded;
+    bool is_https;
+};
+
+static void see_client(struct site *site)
+{
+    struct client_seen *seen = site->user;
+
+    seen->peer = *site->req->peer;
+    seen->is_forwarded = site->req->is_forwarded;
+    seen->is_https = site->req->is_https;
+    site_answer(site, "");
+}
+
+static void site_open_proxied(struct site *site, struct world *world,
+                              struct xs_proxies proxies)
+{
+    struct xs_server_config config = {
+        .limits = site_limits(),
+        .proxies = proxies,
+    };
+
+    site_open_with(site, world, &config);
+    site_connect(site);
+    site->do_request = see_client;
+}
+
+static void peer_is_whom_a_trusted_proxy_names(struct world *world)
+{
+    struct client_seen seen;
+    unsigned looks = 0;
+    struct site site;
+
+    site_open_proxied(&site, world,
+                      (struct xs_proxies){.look = look, .user = &looks});
+    site.user = &seen;
+    site_say(&site, HEAD
+             "x-forwarded-for: 9.9.9.9, 1.2.3.4:77\r\n"
+             "x-forwarded-proto: https\r\n\r\n");
+    site_expect(&site, SITE_OK("0", ""));
+
+    assert_string_equal(seen.peer.host, "1.2.3.4");
+    assert_int_equal(seen.peer.port, 77);
+    assert_true(seen.is_forwarded);
+    assert_true(seen.is_https);
+    site_close(&site);
+}
+
+static void peer_of_each_request_is_its_own(struct world *world)
+{
+    struct client_seen seen;
+    unsigned looks = 0;
+    struct site site;
+
+    site_open_proxied(&site, world,
+                      (struct xs_proxies){.look = look, .user = &looks});
+    site.user = &seen;
+    site_say(&site, HEAD
+             "x-forwarded-for: 1.2.3.4\r\n"
+             "x-forwarded-proto: https\r\n\r\n");
+    site_expect(&site, SITE_OK("0", ""));
+    site_say(&site, GET);
+    site_expect(&site, SITE_OK("0", ""));
+
+    assert_string_equal(seen.peer.host, "127.0.0.1");
+    assert_true(seen.peer.port != 0);
+    assert_false(seen.is_forwarded);
+    assert_false(seen.is_https);
+    site_close(&site);
+}
+
+static void peer_is_the_peer_if_nobody_trusts_it(struct world *world)
+{
+    struct client_seen seen;
+    unsigned looks = 0;
+    struct site site;
+
+    site_open_proxied(
+        &site, world,
+        (struct xs_proxies){.look = look_nowhere, .user = &looks});
+    site.user = &seen;
+    for (unsigned i = 0; i < 3; i++) {
+        site_say(&site, HEAD
+                 "x-forwarded-for: 1.2.3.4\r\n"
+                 "x-forwarded-proto: https\r\n\r\n");
+        site_expect(&site, SITE_OK("0", ""));
+    }
+
+    assert_string_equal(seen.peer.host, "127.0.0.1");
+    assert_false(seen.is_forwarded);
+    assert_false(seen.is_https);
+    assert_int_equal(looks, 1); /* once for the connection */
+    site_close(&site);
+}
+
+static void peer_follows_forwarded_if_that_is_what_proxies_write(
+    struct world *world)
+{
+    struct client_seen seen;
+    unsigned looks = 0;
+    struct site site;
+
+    site_open_proxied(
+        &site, world,
+        (struct xs_proxies){.look = look, .user = &looks, .rfc7239 = true});
+    site.user = &seen;
+    site_say(&site, HEAD
+             "x-forwarded-for: 9.9.9.9\r\n"
+             "forwarded: for=1.2.3.4;proto=https\r\n\r\n");
+    site_expect(&site, SITE_OK("0", ""));
+
+    assert_string_equal(seen.peer.host, "1.2.3.4");
+    assert_int_equal(seen.peer.port, 0);
+    assert_true(seen.is_https);
+    site_close(&site);
+}
+
+/* ---- the access event ---- */
+
+#define LOG_MAX 1024
+
+/* The events so far, one a line. */
+struct log {
+    char text[LOG_MAX];
+    unsigned count;
+};
+
+static struct log the_log;
+
+static void log_slice(struct xs_slice bytes)
+{
+    size_t len = strlen(the_log.text);
+
+    if (bytes.data == NULL) {
+        bytes = XS_LIT("-");
+    }
+    assert_true(len + bytes.len + 2 < LOG_MAX);
+    memcpy(the_log.text + len, bytes.data, bytes.len);
+    the_log.text[len + bytes.len] = ' ';
+    the_log.text[len + bytes.len + 1] = '\0';
+}
+
+static void on_access(void *user, const struct xs_access *access)
+{
+    struct site *site = user;
+    const struct xs_access_wants *wants = &site->server.config.wants;
+    char numbers[64];
+
+    log_slice(access->method);
+    log_slice(access->target);
+    (void)snprintf(numbers, sizeof numbers, "%u %u %u %s", access->minor,
+                   access->status, (unsigned)access->body_bytes, access->why);
+    log_slice(xs_slice_str(numbers));
+    for (unsigned i = 0; i < wants->request_count; i++) {
+        log_slice(access->request_values[i]);
+    }
+    for (unsigned i = 0; i < wants->response_count; i++) {
+        log_slice(access->response_values[i]);
+    }
+    the_log.text[strlen(the_log.text) - 1] = '\n';
+    assert_true(access->start_ns <= access->end_ns);
+    assert_true(access->conn_id != 0);
+    the_log.count++;
+}
+
+static void site_open_logged(struct site *site, struct world *world,
+                             struct xs_limits limits)
+{
+    static const struct xs_slice request[] = {
+        {(const uint8_t *)"user-agent", 10},
+        {(const uint8_t *)"x-one", 5},
+    };
+    static const struct xs_slice response[] = {{(const uint8_t *)"x-two", 5}};
+    struct xs_server_config config = {
+        .limits = limits,
+        .events = {.access = on_access},
+        .wants = {request, response, 2, 1},
+    };
+
+    memset(&the_log, 0, sizeof the_log);
+    site_open_with(site, world, &config);
+    site_connect(site);
+}
+
+static void answer_with_fields(struct site *site)
+{
+    assert_int_equal(site_start(site, 200), 0);
+    assert_int_equal(site_header(site, "X-Two", "dropped"), 0);
+    assert_int_equal(site_start(site, 201), 0);
+    assert_int_equal(site_header(site, "X-Two", "a"), 0);
+    assert_int_equal(site_header(site, "X-Three", "c"), 0);
+    assert_int_equal(site_header(site, "x-two", "b"), 0);
+    assert_int_equal(site_body(site, "hello", false), 0);
+}
+
+static void access_is_told_of_what_it_wants_of_both_heads(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.do_request = answer_with_fields;
+    site_say(&site, HEAD "User-Agent: me\r\nX-One: 1\r\nx-one: 2\r\n\r\n" GET);
+    world_until_is(world, &the_log.count, 2);
+
+    assert_string_equal(the_log.text,
+                        "GET /a?b 1 201 5 ok me 2 b\n"
+                        "GET /a?b 1 201 5 ok - - b\n");
+    site_close(&site);
+}
+
+static void access_is_told_of_no_bytes_that_were_dropped(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.do_request = answer_with_fields;
+    site_say(&site, "HEAD /h HTTP/1.1\r\nhost: h\r\n\r\n");
+    world_until_is(world, &the_log.count, 1);
+
+    assert_string_equal(the_log.text, "HEAD /h 1 201 0 ok - - b\n");
+    site_close(&site);
+}
+
+static void fail_behind_fields(struct site *site)
+{
+    assert_int_equal(site_start(site, 200), 0);
+    assert_int_equal(site_header(site, "X-Two", "dropped"), 0);
+    site_fail(site);
+}
+
+static void access_is_told_of_what_went_out_in_place_of_a_failure(
+    struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.do_request = fail_behind_fields;
+    site_say(&site, GET);
+    world_until_is(world, &the_log.count, 1);
+
+    assert_string_equal(the_log.text, "GET /a?b 1 500 21 failed - - -\n");
+    site_close(&site);
+}
+
+static void access_is_told_of_a_request_that_was_refused(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site_say(&site, "GET /a HTTP/1.1\r\nx-one: 1\r\n\r\n");
+    world_until_is(world, &the_log.count, 1);
+
+    assert_int_equal(site.requests, 0);
+    assert_string_equal(the_log.text, "GET /a 1 400 51 host - - -\n");
+    site_close(&site);
+}
+
+static void access_is_told_of_bytes_that_are_no_request(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site_say(&site, "\x16\x03\x01 nothing");
+    world_until_is(world, &the_log.count, 1);
+
+    assert_string_equal(the_log.text, "- - 1 400 34 syntax - - -\n");
+    site_close(&site);
+}
+
+static void access_is_told_of_a_busy_server_s_refusals(struct world *world)
+{
+    struct xs_limits limits = site_limits();
+    struct site site;
+    struct pair second = {.world = world};
+
+    limits.requests_max = 1;
+    site_open_logged(&site, world, limits);
+    site_say(&site, GET);
+    world_until(world, &site.requests);
+    second.peer =
+        world->outside->connect(world, &site.server.listeners[0]->local);
+    assert_non_null(second.peer);
+    peer_send(&second, GET, sizeof GET - 1);
+    world_until_is(world, &the_log.count, 1);
+    pair_close_peer(&second);
+
+    assert_string_equal(the_log.text, "GET /a?b 1 503 36 busy - - -\n");
+    site_close(&site);
+}
+
+static void access_is_told_of_a_client_that_left(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site_say(&site, GET);
+    world_until(world, &site.requests);
+    site_close(&site);
+
+    assert_string_equal(the_log.text, "GET /a?b 1 0 0 shutdown - - -\n");
+}
+
+static void access_is_told_of_a_body_that_was_malformed(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site_say(&site,
+             "PUT /a HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n"
+             "\r\n");
+    world_until(world, &site.requests);
+    site_say(&site, "no chunk\r\n");
+    world_until_is(world, &the_log.count, 1);
+    world_settle(world);
+
+    assert_int_equal(the_log.count, 1);
+    assert_string_equal(the_log.text, "PUT /a 1 400 38 syntax - - -\n");
+    site_close(&site);
+}
+
+static void on_long_access(void *user, const struct xs_access *access)
+{
+    (void)user;
+
+    assert_int_equal(access->target.len, XS_ACCESS_TEXT);
+    assert_int_equal(access->request_values[1].len, XS_ACCESS_VALUE);
+    assert_int_equal(access->target.data[XS_ACCESS_TEXT - 1], 'a');
+    assert_int_equal(access->request_values[1].data[XS_ACCESS_VALUE - 1], 'b');
+    the_log.count++;
+}
+
+static void access_is_told_of_the_first_bytes_of_long_texts(struct world *world)
+{
+    static char head[XS_ACCESS_TEXT + XS_ACCESS_VALUE + 128];
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.server.config.events.access = on_long_access;
+    site.do_request = answer_with_fields;
+    memset(head, 0, sizeof head);
+    memcpy(head, "GET /", 5);
+    memset(head + 5, 'a', XS_ACCESS_TEXT);
+    strcat(head, " HTTP/1.1\r\nhost: h\r\nx-one: ");
+    memset(head + strlen(head), 'b', XS_ACCESS_VALUE + 1);
+    strcat(head, "\r\n\r\n");
+    site_say(&site, head);
+    world_until(world, &the_log.count);
+
+    site_close(&site);
+}
+
+const struct rule rules_told[] = {
+    RULE(peer_is_whom_a_trusted_proxy_names),
+    RULE(peer_of_each_request_is_its_own),
+    RULE(peer_is_the_peer_if_nobody_trusts_it),
+    RULE(peer_follows_forwarded_if_that_is_what_proxies_write),
+    RULE(access_is_told_of_what_it_wants_of_both_heads),
+    RULE(access_is_told_of_no_bytes_that_were_dropped),
+    RULE(access_is_told_of_what_went_out_in_place_of_a_failure),
+    RULE(access_is_told_of_a_request_that_was_refused),
+    RULE(access_is_told_of_bytes_that_are_no_request),
+    RULE(access_is_told_of_a_busy_server_s_refusals),
+    RULE(access_is_told_of_a_client_that_left),
+    RULE(access_is_told_of_a_body_that_was_malformed),
+    RULE(access_is_told_of_the_first_bytes_of_long_texts),
+    {NULL, NULL},
+};
