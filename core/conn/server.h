@@ -43,17 +43,21 @@ struct xs_access_wants {
  * for the call; a slice without data was not there or is not known. */
 struct xs_access {
     const struct xs_io_addr *peer;
+    uint64_t conn_id;
     struct xs_slice method;
     struct xs_slice target;
     const struct xs_slice *request_values;  /* of xs_access_wants.request */
     const struct xs_slice *response_values; /* of the application's head */
     unsigned minor;
     unsigned status;     /* 0: no head was sent */
-    uint64_t body_bytes; /* of the response, accepted from the application */
+    uint64_t body_bytes; /* of the response, accepted from the application and
+                          * not dropped, as those of a HEAD are */
     uint64_t start_ns;   /* backend time at which the head was complete */
     uint64_t end_ns;
     const char *why; /* static: "ok", or why it ended early: an xs_abort word,
                       * "failed", or a refusal's rule */
+    bool is_refused; /* it was never at the gateway; method and target are as
+                      * far as they had been understood */
 };
 
 /* Whom the server tells. Any member may be NULL. None may call the server but
