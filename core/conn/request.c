@@ -15,9 +15,11 @@ const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
     if (client == NULL) {
         return &conn->io->peer;
     }
-    memcpy(conn->req.text, head->method.data, method);
-    if (target > 0) {
-        memcpy(conn->req.text + method, head->target.data, target);
+    xs_forwarded_read(&said, &conn->rx.parser.head,
+                      &conn->server->config.proxies);
+    *https = said.scheme == XS_SCHEME_HTTPS;
+    if (said.host[0] == '\0') {
+        return &conn->io->peer;
     }
     *client = (struct xs_io_addr){.port = said.port};
     memcpy(client->host, said.host, sizeof said.host);
@@ -45,6 +47,7 @@ void xs_request_begin(struct xs_conn *conn)
     };
     conn->req.wait_body = false;
     conn->req.eof_told = false;
+    conn->req.number++;
     conn->req.continue_owed = head->expect_continue && conn->rx.message;
     xs_access_begin(conn, head);
     xs_response_begin(conn);
