@@ -68,7 +68,7 @@ def _folders(config: Config) -> list[str]:
     """What to watch: absolute, none below another."""
     found: list[str] = []
     wanted = config.reload_dir or (config.app_dir,)
-    for path in sorted(os.path.realpath(each) for each in wanted):
+    for path in sorted({os.path.realpath(each) for each in wanted}):
         if not os.path.isdir(path):
             raise ConfigError(f"there is no folder {path}.", "reload_dir")
         if not any(path.startswith(os.path.join(each, "")) for each in found):

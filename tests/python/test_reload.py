@@ -124,10 +124,10 @@ def test_no_connection_is_refused_during_reloads(project):
 
     def ask():
         while not over.is_set():
-            with raw.Client(server.address) as client:
-                # Who was accepted by a process that then stopped may be lost.
-                with contextlib.suppress(EOFError, ConnectionResetError):
-                    seen.append(client.get("/").status)
+            # Who was accepted by a process that then stopped may be lost.
+            lost = contextlib.suppress(EOFError, ConnectionResetError)
+            with lost, raw.Client(server.address) as client:
+                seen.append(client.get("/").status)
 
     asking = [threading.Thread(target=ask) for _ in range(2)]
     for each in asking:
@@ -514,6 +514,38 @@ def test_missing_watchfiles_is_one_line():
         2,
         "xsgi: reload: watchfiles is not installed"
         " (pip install 'xsgi[reload]').\n",
+    )
+
+
+def test_watching_that_fails_later_ends_it(project):
+    """Instead of serving old code without a word."""
+    project.say("one")
+    code = """
+import time, watchfiles
+def watch(*folders, stop_event, **options):
+    yield set()
+    while "listening" not in open(LOG).read():
+        time.sleep(0.02)
+    raise OSError("no more watches")
+watchfiles.watch = watch
+from xsgi.cli import main
+main()
+"""
+    log = project.folder / "log"
+    code = code.replace("LOG", repr(str(log)))
+    reload = ("--reload", "--port", "0")
+    with log.open("w") as stderr:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "serve", "project:app", *reload],
+            cwd=project.folder,
+            env={**os.environ, **HERE},
+            stderr=stderr,
+            timeout=PATIENCE,
+        )
+
+    assert done.returncode == 1
+    assert log.read_text().splitlines()[-1] == (
+        f"xsgi: cannot watch {project.folder}: no more watches."
     )
 
 
