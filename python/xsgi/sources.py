@@ -13,7 +13,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,13 +146,15 @@ def strangers(environ: Mapping[str, str]) -> Iterator[str]:
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or variable in known:
             continue
-        if variable.startswith(PREFIX + "SIM_"):
+        name = variable[len(PREFIX) :].lower()
+        if name.startswith("sim_"):
             continue  # of the simulation
-        flag = flag_of(variable[len(PREFIX) :].lower())
-        hint = peers.hint(flag)
+        hint = peers.hint(flag_of(name))
         if hint is not None:
             raise ConfigError(f"{variable}: {hint}")
-        yield f"{variable} is not an option.{_guess(variable, known)}"
+        guess = _guess(name)
+        meant = f" Did you mean {variable_of(guess)}?" if guess else ""
+        yield f"{variable} is not an option.{meant}"
 
 
 def from_file(environ: Mapping[str, str], file: str | None) -> Settings:
@@ -168,9 +170,9 @@ def from_file(environ: Mapping[str, str], file: str | None) -> Settings:
         source = Source(prefix + key, path)
         name = key.replace("-", "_")
         if name not in names():
-            raise ConfigError(
-                f"{source} is not an option.{_guess(name, names())}"
-            )
+            guess = _guess(name)
+            meant = f" Did you mean {guess}?" if guess else ""
+            raise ConfigError(f"{source} is not an option.{meant}")
         if name in found:
             raise ConfigError(f"{source} is there twice.")
         # 660 is not 0o660, which TOML's reader would not tell apart.
@@ -256,17 +258,15 @@ def _kind(name: str) -> kinds.Kind:
     return kind
 
 
-def _guess(wrong: str, known: Iterable[str]) -> str:
-    """The nearest of ``known``, also by the short names of the flags."""
-    nearest = {name: name for name in known}
+def _guess(wrong: str) -> str | None:
+    """The option that ``wrong`` may mean, also by what a flag is called."""
+    nearest = {name: name for name in names()}
     for option in config.options():
         for flag in option.metadata["flags"]:
-            alias = flag.lstrip("-").replace("-", "_")
-            for form in (str, variable_of):
-                if form(option.name) in nearest:
-                    nearest[form(alias)] = form(option.name)
+            if flag.startswith("--"):
+                nearest[flag[2:].replace("-", "_")] = option.name
     close = difflib.get_close_matches(wrong, list(nearest), n=1)
-    return f" Did you mean {nearest[close[0]]}?" if close else ""
+    return nearest[close[0]] if close else None
 
 
 def _wrong(source: Source, reason: str) -> ConfigError:
