@@ -116,12 +116,13 @@ struct xs_app {
     struct xs_verdict *verdict;       /* borrowed */
     struct xs_app_conn *conns;        /* borrowed */
     unsigned conn_count;
-    bool calm;         /* second phase */
-    bool stopping;     /* the server was told to stop */
-    bool kills;        /* the network may end connections */
-    bool memory_fails; /* calls may say XS_ENOMEM */
-    uint64_t body_max; /* a longer request body is not let through */
-    uint64_t lent;     /* pieces given by reference */
+    bool calm;               /* second phase */
+    bool stopping;           /* the server was told to stop */
+    bool kills;              /* the network may end connections */
+    bool memory_fails;       /* calls may say XS_ENOMEM */
+    uint64_t body_max;       /* a longer request body is not let through */
+    unsigned keep_alive_max; /* requests of a connection; 0: no limit */
+    uint64_t lent;           /* pieces given by reference */
     uint64_t released;
 };
 

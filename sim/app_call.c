@@ -10,8 +10,10 @@
 static struct xs_model_ties call_ties(const struct xs_app_call *call)
 {
     const struct xs_client *client = call->conn->client;
-    struct xs_model_ties ties = {.must_close = !call->plan->keep_alive ||
-                                               call->app->stopping};
+    unsigned max = call->app->keep_alive_max;
+    struct xs_model_ties ties = {
+        .must_close = !call->plan->keep_alive || call->app->stopping ||
+                      (max != 0 && call->conn->count >= max)};
 
     ties.must_keep = !ties.must_close && call->body_end &&
                      !client->half_closed && !client->broke_off;

@@ -17,7 +17,9 @@
     X(O7, "no connection is closed over unsent bytes without a reason")   \
     X(O8, "connections live on and end as HTTP says")                     \
     X(O9, "what was begun ends, once faults have stopped")                \
+    X(O10, "a connection lingers for who reads, and for nobody else")     \
     X(O11, "a gateway is called by the rules of gateway.h")               \
+    X(O12, "an application hears of the client's end, and what is left")  \
     X(O13, "a write deadline is never early and never late")              \
     X(O14, "a read deadline is never early and never late")               \
     X(O17, "nothing is left at the end")                                  \

@@ -91,6 +91,13 @@ size_t xs_sim_peer_unacked(const struct xs_sim_peer *peer)
     return (size_t)(out->written - out->acked);
 }
 
+size_t xs_sim_peer_owed(const struct xs_sim_peer *peer)
+{
+    const struct sim_pipe *in = &peer_link(peer)->server.out;
+
+    return (size_t)(in->written - in->acked);
+}
+
 bool xs_sim_peer_ended(const struct xs_sim_peer *peer)
 {
     const struct sim_pipe *in = &peer_link(peer)->server.out;

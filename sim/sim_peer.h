@@ -62,6 +62,8 @@ size_t xs_sim_peer_writable(const struct xs_sim_peer *peer);
 
 /* Bytes written that have not arrived at the server. */
 size_t xs_sim_peer_unacked(const struct xs_sim_peer *peer);
+/* Bytes that the server has written and that this end has not acknowledged. */
+size_t xs_sim_peer_owed(const struct xs_sim_peer *peer);
 
 /* The server's stream has ended and all of it was read. */
 bool xs_sim_peer_ended(const struct xs_sim_peer *peer);

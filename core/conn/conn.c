@@ -171,6 +171,9 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
         conn->tx.writer.keep_alive = false;
         err = xs_writer_refuse(&conn->tx.writer, &conn->tx.queue, refusal);
     }
+    if (refusal != XS_REFUSE_NOT) {
+        xs_server_refused(conn, refusal, err == 0);
+    }
     xs_request_end(conn, xs_abort_word(why));
     xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
     req->gateway->ops->on_abort(req, why);
@@ -202,6 +205,24 @@ static void conn_finish(struct xs_conn *conn)
     xs_conn_go(conn, XS_CONN_LINGER);
     conn->rx.discarded = 0;
     xs_rx_free(conn);
+}
+
+/* A server that stops does not wait for those who have all that was sent to
+ * them and send nothing more. */
+static bool conn_linger_is_over(const struct xs_conn *conn)
+{
+    return conn->server->state == XS_SERVER_STOPPING &&
+           conn->rx.discarded == 0 &&
+           conn->server->io->ops->unacked(conn->io) == 0;
+}
+
+static void conn_settle_linger(struct xs_conn *conn)
+{
+    if (conn_linger_is_over(conn)) {
+        xs_conn_close(conn, false);
+    } else if (conn->server->state == XS_SERVER_STOPPING) {
+        xs_server_look(conn->server);
+    }
 }
 
 /* What the backend has to tell us follows from the state. */
@@ -296,6 +317,9 @@ static void conn_settle(struct xs_conn *conn)
     if (conn->state == XS_CONN_CLOSING &&
         (conn->tx.broken || conn->tx.queue.bytes == 0)) {
         conn_finish(conn);
+    }
+    if (conn->state == XS_CONN_LINGER) {
+        conn_settle_linger(conn);
     }
     if (conn->state == XS_CONN_CLOSED) {
         return;

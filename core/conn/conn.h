@@ -261,6 +261,13 @@ struct xs_slice xs_server_common(struct xs_server *server);
 /* A deadline at `at_ns` was armed: the backend shall wake us by then. */
 void xs_server_alarm(struct xs_server *server, uint64_t at_ns);
 
+/* Count and tell a refusal. See xs_server_events.refused. */
+void xs_server_refused(struct xs_conn *conn, enum xs_refusal why,
+                       bool answered);
+
+/* The server is stopping and a connection lingers: look at it again soon. */
+void xs_server_look(struct xs_server *server);
+
 /* A connection is gone. */
 void xs_server_closed(struct xs_server *server, struct xs_conn *conn);
 

@@ -134,15 +134,12 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
     struct xs_writer *writer = &conn->tx.writer;
     /* Only a busy server refuses what it has understood. */
     bool is_head = why == XS_REFUSE_BUSY && conn->rx.parser.head.is_head;
+
     int err;
 
-    server->stats.refused++;
-    if (server->config.events.refused != NULL) {
-        server->config.events.refused(server->config.events.user,
-                                      &conn->io->peer, why);
-    }
     xs_writer_begin(writer, 1, is_head, false, xs_server_common(server));
     err = xs_writer_refuse(writer, &conn->tx.queue, why);
+    xs_server_refused(conn, why, err == 0);
     xs_access_refused(conn, why);
     xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
 }
@@ -231,7 +228,7 @@ static void rx_advance_head(struct xs_conn *conn)
                 xs_conn_go(conn, XS_CONN_HEAD);
             }
             if (!xs_rx_has_room(conn)) {
-                xs_rx_refuse(conn, XS_REFUSE_FIELD_SIZE);
+                xs_rx_refuse(conn, XS_REFUSE_HEAD_SIZE);
             }
             return;
         case XS_PARSE_HEAD:
@@ -271,6 +268,7 @@ static bool rx_advance_rest(struct xs_conn *conn)
     if (conn->rx.parsed < conn->rx.end) {
         size_t before = conn->rx.parsed;
         if (rx_feed(conn) == XS_PARSE_REFUSE) {
+            xs_server_refused(conn, conn->rx.parser.refusal, false);
             xs_conn_shut(conn, XS_CONN_END_LINGER);
             return false;
         }

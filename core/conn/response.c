@@ -6,7 +6,10 @@
  * when the head of the response leaves. */
 static bool response_may_keep(const struct xs_conn *conn)
 {
-    if (conn->server->state != XS_SERVER_RUNNING || conn->tx.broken) {
+    unsigned max = conn->server->config.limits.keep_alive_max;
+
+    if (conn->server->state != XS_SERVER_RUNNING || conn->tx.broken ||
+        (max != 0 && conn->req.number >= max)) {
         return false;
     }
     if (!conn->rx.message) {

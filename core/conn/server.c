@@ -37,6 +37,29 @@ void xs_server_alarm(struct xs_server *server, uint64_t at_ns)
     }
 }
 
+void xs_server_look(struct xs_server *server)
+{
+    if (server->look_at_ns == XS_NEVER) {
+        server->look_at_ns =
+            server->io->ops->now(server->io) + XS_LINGER_LOOK_NS;
+        xs_server_alarm(server, server->look_at_ns);
+    }
+}
+
+/* STOPPING: those who linger may have got everything by now. */
+static void server_look(struct xs_server *server)
+{
+    struct xs_list *link;
+
+    server->look_at_ns = XS_NEVER;
+    for (link = server->conns.next; link != &server->conns; link = link->next) {
+        struct xs_conn *conn = xs_container_of(link, struct xs_conn, link);
+        if (conn->state == XS_CONN_LINGER) {
+            xs_conn_dirty(conn);
+        }
+    }
+}
+
 static void server_accept_want(struct xs_server *server, bool want)
 {
     server->accept_paused = !want;
@@ -86,6 +109,17 @@ static void on_accept(struct xs_io_listener *listener)
     }
 }
 
+void xs_server_refused(struct xs_conn *conn, enum xs_refusal why, bool answered)
+{
+    struct xs_server *server = conn->server;
+    const struct xs_server_events *events = &server->config.events;
+
+    server->stats.refused++;
+    if (events->refused != NULL) {
+        events->refused(events->user, &conn->io->peer, why, answered);
+    }
+}
+
 void xs_server_closed(struct xs_server *server, struct xs_conn *conn)
 {
     const struct xs_server_events *events = &server->config.events;
@@ -113,6 +147,9 @@ static void server_next_alarm(struct xs_server *server)
     }
     if (server->stop_at_ns < next) {
         next = server->stop_at_ns;
+    }
+    if (server->look_at_ns < next) {
+        next = server->look_at_ns;
     }
     server->alarm_at_ns = XS_NEVER;
     xs_server_alarm(server, next);
@@ -153,6 +190,9 @@ static void on_alarm(struct xs_io *io)
     }
     while ((due = xs_deadlines_due(&server->deadlines, now, &kind)) != NULL) {
         xs_conn_expire(server_conn_of(due, kind), (enum xs_deadline_kind)kind);
+    }
+    if (server->look_at_ns <= now) {
+        server_look(server);
     }
     if (server->accept_at_ns <= now) {
         server->accept_at_ns = XS_NEVER;
@@ -224,6 +264,7 @@ void xs_server_init(struct xs_server *server, struct xs_io *io,
 
     XS_ASSERT(limits->request_fields_max > 0);
     XS_ASSERT(limits->request_fields_max <= XS_FIELDS_MAX);
+    XS_ASSERT(limits->request_head_max <= XS_RX_BLOCK);
     XS_ASSERT(limits->tx_low < limits->tx_high);
     *server = (struct xs_server){
         .io = io,
@@ -233,6 +274,7 @@ void xs_server_init(struct xs_server *server, struct xs_io *io,
         .alarm_at_ns = XS_NEVER,
         .stop_at_ns = XS_NEVER,
         .accept_at_ns = XS_NEVER,
+        .look_at_ns = XS_NEVER,
         .next_id = 1,
     };
     xs_list_init(&server->conns);

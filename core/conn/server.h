@@ -66,9 +66,11 @@ struct xs_server_events {
     /* A request has ended or was refused: once for each. Only called if set:
      * then texts are kept. */
     void (*access)(void *user, const struct xs_access *access);
-    /* A request was refused before it became one. */
+    /* What a client sent was refused, as a whole or inside its body.
+     * `answered`: with the refusal's status. If not, an answer was on its way
+     * already, or none could be given. */
     void (*refused)(void *user, const struct xs_io_addr *peer,
-                    enum xs_refusal why);
+                    enum xs_refusal why, bool answered);
     /* A connection is gone: free what xs_request.conn_user kept. */
     void (*conn_close)(void *user, void *conn_user);
     /* STOPPED: no listener and no connection is left. */
@@ -97,7 +99,7 @@ struct xs_server_stats {
     unsigned requests;    /* at the gateway now */
     uint64_t accepted;    /* connections, ever */
     uint64_t served;      /* requests handed to the gateway, ever */
-    uint64_t refused;     /* requests refused, ever */
+    uint64_t refused;     /* requests refused, also inside a body, ever */
 };
 
 struct xs_server {
@@ -114,6 +116,7 @@ struct xs_server {
     uint64_t alarm_at_ns;  /* what the backend was last asked for */
     uint64_t stop_at_ns;   /* STOPPING: when patience ends */
     uint64_t accept_at_ns; /* when to try accepting again */
+    uint64_t look_at_ns;   /* STOPPING: when to look at those who linger */
     uint64_t common_until_ns; /* when `common` is stale */
     size_t common_len;
     char common[XS_COMMON_MAX];
@@ -143,7 +146,8 @@ XS_MUST_CHECK int xs_server_listen(struct xs_server *server,
                                    const struct xs_io_spec *spec);
 
 /* Accept nothing more, close idle connections at once, let what runs finish
- * with "connection: close" within `grace_ns`, then abort the rest. May be
+ * with "connection: close" within `grace_ns`, then abort the rest. Who has
+ * all that was sent and sends nothing is closed without lingering. May be
  * called again with another grace; 0 ends everything before it blocks again.
  * `stopped` is never called before this returns. */
 void xs_server_stop(struct xs_server *server, uint64_t grace_ns);

@@ -32,13 +32,21 @@ static void on_access(void *user, const struct xs_access *entry)
 }
 
 static void on_refused(void *user, const struct xs_io_addr *peer,
-                       enum xs_refusal why)
+                       enum xs_refusal why, bool answered)
 {
     struct ext_server *server = user;
-    PyObject *result = PyObject_CallMethod(
-        server->logger, "warning", "ssIIss", "%s:%d refused with %d (%s): %s",
-        peer->is_unix ? "unix" : peer->host, (unsigned)peer->port,
-        xs_refusal_status(why), xs_refusal_rule(why), xs_refusal_text(why));
+    const char *format = answered ? "%s refused with %d (%s): %s"
+                                  : "%s refused, too late for %d (%s): %s";
+    char who[XS_IO_HOST_MAX + 16] = "unix";
+    PyObject *result;
+
+    if (!peer->is_unix) {
+        (void)snprintf(who, sizeof who, "%s:%u", peer->host,
+                       (unsigned)peer->port);
+    }
+    result = PyObject_CallMethod(server->logger, "warning", "ssIss", format,
+                                 who, xs_refusal_status(why),
+                                 xs_refusal_rule(why), xs_refusal_text(why));
 
     if (result == NULL) {
         ext_unraisable(server->logger);

@@ -1,5 +1,6 @@
 /* rules_abort.c - requests that end early: rules 3 and 9 of gateway.h. */
 
+#include "core/conn/conn.h"
 #include "tests/contract/site.h"
 
 #define GET "GET / HTTP/1.1\r\nhost: h\r\n\r\n"
@@ -179,7 +180,58 @@ static void answer_done(struct site *site)
     site_answer(site, "done");
 }
 
-/* The client that is answered does not close, so its connection stays. */
+/* The client does not close, and no deadline runs. */
+static void stopping_ends_who_has_got_everything(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world, NULL, GET);
+    xs_server_stop(&site.server, XS_NEVER);
+    world_settle(world);
+    site_answer(&site, "done");
+    world_until(world, &site.stops);
+
+    assert_int_equal(site.aborts, 0);
+    site_expect(&site,
+                "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n"
+                "connection: close\r\n\r\ndone");
+    site_expect_end(&site);
+    site_close(&site);
+}
+
+/* What the only connection, which lingers, has thrown away. */
+static uint64_t dropped(const struct site *site)
+{
+    return xs_container_of(site->server.conns.next, struct xs_conn, link)
+        ->rx.discarded;
+}
+
+/* A reset could take from it what it has not read. */
+static void stopping_lingers_for_who_sends_still(struct world *world)
+{
+    struct site site;
+
+    asked_open(&site, world, NULL, GET);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "connection", "close"), 0);
+    assert_int_equal(site_body(&site, "last", false), 0);
+    site_expect(&site,
+                "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n"
+                "connection: close\r\n\r\nlast");
+    site_expect_end(&site);
+    site_say(&site, "and more");
+    for (int i = 0; dropped(&site) < 8 && i < 1000; i++) {
+        world_settle(world);
+    }
+    xs_server_stop(&site.server, XS_NEVER);
+    world_settle(world);
+
+    assert_int_equal(site.stops, 0);
+    pair_close_peer(&site.client);
+    world_until(world, &site.stops);
+    site_close(&site);
+}
+
 static void the_last_answer_of_a_stop_ends_half_a_head(struct world *world)
 {
     struct pair late = {.world = world};
@@ -203,7 +255,7 @@ static void the_last_answer_of_a_stop_ends_half_a_head(struct world *world)
     site_say(&site, "body");
 
     assert_true(peer_recv_some(&late, &byte, 1) <= 0);
-    assert_int_equal(site.stops, 0);
+    assert_int_equal(site.aborts, 0);
     pair_close_peer(&late);
     site_close(&site);
 }
@@ -293,6 +345,8 @@ const struct rule rules_abort[] = {
     RULE(stopping_aborts_what_still_runs_after_the_grace),
     RULE(the_grace_ends_though_a_deadline_came_before),
     RULE(stopping_lets_what_runs_finish),
+    RULE(stopping_ends_who_has_got_everything),
+    RULE(stopping_lingers_for_who_sends_still),
     RULE(the_last_answer_of_a_stop_ends_half_a_head),
     RULE(nothing_comes_for_a_request_that_was_answered),
     RULE(nothing_comes_for_a_request_that_failed),

@@ -49,6 +49,10 @@ static void world_draw_limits(struct world *world)
         limits->request_body_max = xs_size(tape, XS_LABEL_WORLD, 5000);
     }
     if (xs_choose(tape, XS_LABEL_WORLD, 16) == 15) {
+        limits->keep_alive_max =
+            1 + xs_choose(tape, XS_LABEL_WORLD, XS_PLANS_MAX);
+    }
+    if (xs_choose(tape, XS_LABEL_WORLD, 16) == 15) {
         limits->requests_max =
             1 + xs_choose(tape, XS_LABEL_WORLD, WORLD_CLIENTS_MAX);
     }
@@ -110,6 +114,7 @@ static void world_draw(struct world *world)
     world_draw_stop(world);
     world_draw_events(world);
     world->app.body_max = world->config.limits.request_body_max;
+    world->app.keep_alive_max = world->config.limits.keep_alive_max;
 }
 
 static void world_open_sim(struct world *world,

@@ -24,6 +24,9 @@
 
 #define WORLD_CLIENTS_MAX 4u
 
+/* A deadline may be late by the time that passes between callbacks. */
+#define WORLD_LATE_MAX_NS (100 * XS_MS_NS)
+
 /* A client's connection, as seen from outside the server. */
 struct world_site {
     struct xs_sim_tap tap;    /* must be first */
@@ -48,6 +51,9 @@ struct world_site {
     uint64_t recv_ns;
     uint64_t write_ns;
     uint64_t end_ns;
+    size_t dropped;      /* bytes read behind the end of its stream */
+    bool owed;           /* the client had not acknowledged all */
+    uint64_t settled_ns; /* when it was seen to have done so */
 };
 
 struct world_result {
@@ -112,14 +118,17 @@ void world_on_access(void *user, const struct xs_access *access);
 void world_on_stopped(void *user);
 void world_on_conn_close(void *user, void *conn_user);
 void world_on_refused(void *user, const struct xs_io_addr *peer,
-                      enum xs_refusal why);
-/* Time is about to pass. */
-void world_on_idle(void *user);
+                      enum xs_refusal why, bool answered);
 /* After every step. */
 void world_check_step(struct world *world);
 __attribute__((format(printf, 3, 4))) void world_fault(struct world_site *site,
                                                        enum xs_oracle oracle,
                                                        const char *format, ...);
+
+/* world_idle.c */
+
+/* Time is about to pass. */
+void world_on_idle(void *user);
 
 /* world_end.c */
 

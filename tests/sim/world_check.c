@@ -10,9 +10,6 @@
 /* Callbacks in a row that lead to nothing. A fault may make a few. */
 #define IDLE_CALLS_MAX 1000u
 
-/* A deadline may be late by the time that passes between callbacks. */
-#define LATE_MAX_NS (100 * XS_MS_NS)
-
 /* The core's memory: what it keeps for all, and for each connection a block,
  * a table of fields, and a queue as long as its high mark and a piece. */
 #define MEM_FIXED ((size_t)1200 * 1024)
@@ -100,7 +97,7 @@ static void site_expired(struct world_site *site, enum xs_deadline_kind kind)
 {
     const struct world *world = site->world;
     uint64_t lasts = world->config.limits.timeout_ns[kind];
-    uint64_t late = xs_sim_stats(world->sim)->late_ns + LATE_MAX_NS;
+    uint64_t late = xs_sim_stats(world->sim)->late_ns + WORLD_LATE_MAX_NS;
     uint64_t at_most = site_since_at_most(site, kind);
     uint64_t now = site_now(site);
     enum xs_oracle oracle =
@@ -157,6 +154,7 @@ static void on_received(struct xs_sim_tap *tap, size_t len)
 
     site->recv_ns = site_now(site);
     site->recv_total += len;
+    site->dropped += site->ended ? len : 0;
     site->eof = site->eof || len == 0;
 }
 
@@ -221,13 +219,37 @@ void world_tap(struct world_site *site)
 
 /* refusals: O4 */
 
-static bool site_may_refuse(const struct world_site *site, enum xs_refusal why)
+/* A request is at the application. */
+static bool site_is_active(const struct world_site *site)
+{
+    const struct xs_app_conn *conn = site->conn;
+
+    return conn->count > 0 && conn->calls[conn->count - 1].phase != XS_APP_OVER;
+}
+
+/* The number of the request that is refused: one whose body is not all here,
+ * or the next. */
+static unsigned site_refusing(const struct world_site *site, bool answered)
+{
+    unsigned count = site->conn->count;
+    const struct xs_plan *last =
+        &site->client->plans[count > 0 ? count - 1 : 0];
+    bool is_ill = count > 0 && (last->bad == XS_PLAN_BAD_BODY ||
+                                last->body_len > site->world->app.body_max);
+
+    return site_is_active(site) || (is_ill && !answered) ? count - 1 : count;
+}
+
+static bool site_may_refuse(const struct world_site *site, enum xs_refusal why,
+                            unsigned number)
 {
     const struct xs_client *client = site->client;
-    unsigned number = site->conn->count;
 
     if (why == XS_REFUSE_HEAD_TIMEOUT) {
-        return site->expired;
+        return site->expired && !site_is_active(site);
+    }
+    if (why == XS_REFUSE_BODY_TIMEOUT) {
+        return site->expired && site_is_active(site);
     }
     if (why == XS_REFUSE_BUSY) {
         return site->world->config.limits.requests_max > 0;
@@ -253,30 +275,45 @@ static bool site_refuses_head(const struct world_site *site,
     return client->reader.asked_head[number];
 }
 
-void world_on_refused(void *user, const struct xs_io_addr *peer,
-                      enum xs_refusal why)
+/* A whole request is refused: the server answers in the application's place,
+ * which has never heard of it. */
+static void site_refused(struct world_site *site, enum xs_refusal why,
+                         bool answered)
 {
     const struct xs_model_ties ties = {.must_close = true};
+    struct xs_app_conn *conn = site->conn;
+    uint64_t wall = xs_app_wall(&site->world->app);
+
+    site->refused = true;
+    conn->last = true;
+    if (!answered) {
+        return;
+    }
+    site->refusal_due = true;
+    xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
+    xs_model_refuse(&conn->model, xs_refusal_status(why),
+                    xs_slice_str(xs_refusal_text(why)), wall, &ties);
+}
+
+void world_on_refused(void *user, const struct xs_io_addr *peer,
+                      enum xs_refusal why, bool answered)
+{
     struct world *world = user;
 
     for (unsigned i = 0; i < world->client_count; i++) {
         struct world_site *site = &world->sites[i];
-        struct xs_app_conn *conn = &world->conns[i];
-        uint64_t wall = xs_app_wall(&world->app);
+        unsigned number = site_refusing(site, answered);
 
         if (world->clients[i].port != peer->port) {
             continue;
         }
-        if (!site_may_refuse(site, why)) {
-            world_fault(site, XS_ORACLE_O4, "request %u is refused: %s",
-                        conn->count, xs_refusal_rule(why));
+        if (!site_may_refuse(site, why, number)) {
+            world_fault(site, XS_ORACLE_O4, "request %u is refused: %s", number,
+                        xs_refusal_rule(why));
         }
-        site->refused = true;
-        site->refusal_due = true;
-        conn->last = true;
-        xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
-        xs_model_refuse(&conn->model, xs_refusal_status(why),
-                        xs_slice_str(xs_refusal_text(why)), wall, &ties);
+        if (number == site->conn->count) {
+            site_refused(site, why, answered);
+        }
     }
 }
 
@@ -362,78 +399,6 @@ void world_on_stopped(void *user)
     if (!world->stopped || world->server.stats.connections != 0) {
         xs_verdict_fail(&world->verdict, XS_ORACLE_O17,
                         "stopped before it is, or without being told to");
-    }
-}
-
-/* before time passes: O8, O9, O11 */
-
-/* The body of a request that the application waits for. */
-static void site_check_waiting(struct world_site *site,
-                               const struct xs_app_call *call)
-{
-    const struct xs_plan *plan = call->plan;
-
-    if (site->recv_total >= plan->end ||
-        (!plan->chunked && site->recv_total > plan->head_end + call->got)) {
-        world_fault(site, XS_ORACLE_O11, "on_body does not come");
-    }
-    if (site->eof && site->recv_total < plan->end) {
-        world_fault(site, XS_ORACLE_O11, "the client's end is not noticed");
-    }
-}
-
-/* No request is at the application, and all is written. */
-static void site_check_resting(struct world_site *site)
-{
-    const struct xs_app_conn *conn = site->conn;
-    size_t handled = 0;
-
-    if (conn->count > 0) {
-        handled = conn->calls[conn->count - 1].plan->end;
-    }
-    if (conn->model.close_said) {
-        world_fault(site, XS_ORACLE_O8, "it said that it closes, and does not");
-    }
-    if (site->world->stopped && site->recv_total == handled) {
-        world_fault(site, XS_ORACLE_O8, "an idle connection outlives the stop");
-    }
-    if (site->eof && site->recv_total == handled) {
-        world_fault(site, XS_ORACLE_O8,
-                    "nobody is there, and it is open still");
-    }
-}
-
-/* Nothing more is done at this moment: what can be done has been done. */
-static void site_check_idle(struct world_site *site)
-{
-    const struct xs_app_conn *conn = site->conn;
-    const struct xs_app_call *call = NULL;
-
-    if (!site->accepted || site->closed) {
-        return;
-    }
-    if (conn->count > 0) {
-        call = &conn->calls[conn->count - 1];
-    }
-    if (!xs_model_is_complete(&conn->model)) {
-        if ((xs_sim_peer_wanted(site->peer) & XS_IO_WRITE) == 0) {
-            world_fault(site, XS_ORACLE_O9, "bytes are held back");
-        }
-    } else if (call != NULL && call->phase != XS_APP_OVER) {
-        if (call->wait_body) {
-            site_check_waiting(site, call);
-        }
-    } else if (!site->ended && !conn->spoilt) {
-        site_check_resting(site);
-    }
-}
-
-void world_on_idle(void *user)
-{
-    struct world *world = user;
-
-    for (unsigned i = 0; i < world->client_count; i++) {
-        site_check_idle(&world->sites[i]);
     }
 }
 
