@@ -98,43 +98,76 @@ static int config_timeouts(PyObject *config, struct xs_limits *limits)
                    config_duration(config, "timeout_keep_alive",
                                    &timeout[XS_DEADLINE_KEEP_ALIVE]) < 0 ||
                    config_duration(config, "timeout_write",
-                                   &timeout[XS_DEADLINE_WRITE]) < 0
+                                   &timeout[XS_DEADLINE_WRITE]) < 0 ||
+                   config_duration(config, "timeout_linger",
+                                   &timeout[XS_DEADLINE_LINGER]) < 0
                ? -1
                : 0;
 }
 
-static int config_limits(PyObject *config, struct xs_limits *limits)
+/* Likewise, in what of `limits` is at most 32 bits wide. */
+static int config_count(PyObject *config, const char *name, uint64_t none,
+                        uint64_t max, unsigned *out)
 {
-    uint64_t line = limits->request_line_max;
-    uint64_t field = limits->request_field_max;
-    uint64_t fields = limits->request_fields_max;
-    uint64_t connections = limits->connections_max;
-    uint64_t requests = limits->requests_max;
+    uint64_t number = *out;
 
-    if (config_number(config, "limit_request_line", line, XS_RX_BLOCK, &line) <
-            0 ||
-        config_number(config, "limit_request_field_size", field, XS_RX_BLOCK,
-                      &field) < 0 ||
-        config_number(config, "limit_request_fields", fields, XS_FIELDS_MAX,
-                      &fields) < 0 ||
-        config_number(config, "limit_connections", 0, INT32_MAX, &connections) <
-            0 ||
-        config_number(config, "limit_concurrency", 0, INT32_MAX, &requests) <
-            0 ||
-        config_number(config, "limit_request_body", UINT64_MAX, UINT64_MAX,
-                      &limits->request_body_max) < 0) {
+    if (config_number(config, name, none, max, &number) < 0) {
         return -1;
     }
-    if (fields == 0) {
+    *out = (unsigned)number;
+    return 0;
+}
+
+static int config_size(PyObject *config, const char *name, uint64_t max,
+                       size_t *out)
+{
+    uint64_t number = *out;
+
+    if (config_number(config, name, max, max, &number) < 0) {
+        return -1;
+    }
+    *out = number;
+    return 0;
+}
+
+/* What bounds one request. */
+static int config_request_limits(PyObject *config, struct xs_limits *limits)
+{
+    if (config_size(config, "limit_request_line", XS_RX_BLOCK,
+                    &limits->request_line_max) < 0 ||
+        config_size(config, "limit_request_field_size", XS_RX_BLOCK,
+                    &limits->request_field_max) < 0 ||
+        config_size(config, "limit_request_head", XS_RX_BLOCK,
+                    &limits->request_head_max) < 0 ||
+        config_size(config, "limit_request_trailer", INT32_MAX,
+                    &limits->request_trailer_max) < 0 ||
+        config_size(config, "limit_chunk_extensions", INT32_MAX,
+                    &limits->chunk_extra_max) < 0 ||
+        config_number(config, "limit_request_body", UINT64_MAX, UINT64_MAX,
+                      &limits->request_body_max) < 0 ||
+        config_count(config, "limit_request_fields", XS_FIELDS_MAX,
+                     XS_FIELDS_MAX, &limits->request_fields_max) < 0) {
+        return -1;
+    }
+    if (limits->request_fields_max == 0) {
         PyErr_SetString(PyExc_ValueError, "limit_request_fields is 0");
         return -1;
     }
-    limits->request_line_max = line;
-    limits->request_field_max = field;
-    limits->request_fields_max = (unsigned)fields;
-    limits->connections_max = (unsigned)connections;
-    limits->requests_max = (unsigned)requests;
     return 0;
+}
+
+/* What bounds how many there are. */
+static int config_limits(PyObject *config, struct xs_limits *limits)
+{
+    return config_request_limits(config, limits) < 0 ||
+                   config_count(config, "limit_keep_alive_requests", 0,
+                                INT32_MAX, &limits->keep_alive_max) < 0 ||
+                   config_count(config, "limit_connections", 0, INT32_MAX,
+                                &limits->connections_max) < 0 ||
+                   config_count(config, "limit_concurrency", 0, INT32_MAX,
+                                &limits->requests_max) < 0
+               ? -1
+               : 0;
 }
 
 int ext_server_config(PyObject *config, struct xs_server_config *out)

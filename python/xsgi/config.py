@@ -178,7 +178,7 @@ class Config:
     )
     reload_dir: Sequence[str] = _option(
         (),
-        kinds.several(kinds.path),
+        kinds.several(kinds.folder),
         RELOADING,
         "Folder to watch; may be repeated. [default: that of --app-dir]",
     )
@@ -226,6 +226,12 @@ class Config:
         TIMEOUTS,
         "Without progress of a client that takes a response.",
     )
+    timeout_linger: float | None = _option(
+        5.0,
+        kinds.duration,
+        TIMEOUTS,
+        "For a client that sends still to take the last answer.",
+    )
     timeout_graceful_shutdown: float | None = _option(
         30.0,
         kinds.patience,
@@ -264,11 +270,35 @@ class Config:
         LIMITS,
         "Size of one header field.",
     )
+    limit_request_head: int = _option(
+        HEAD_MAX,
+        kinds.sized(16, HEAD_MAX),
+        LIMITS,
+        "Size of a whole request head.",
+    )
+    limit_request_trailer: int = _option(
+        8 * 1024,
+        kinds.sized(16, 1 << 30),
+        LIMITS,
+        "Size of the fields behind a chunked request body.",
+    )
+    limit_chunk_extensions: int = _option(
+        8 * 1024,
+        kinds.sized(16, 1 << 30),
+        LIMITS,
+        "Bytes of chunks beyond data and plain framing; 1/16 of data is free.",
+    )
     limit_request_body: int | None = _option(
         None,
         kinds.size,
         LIMITS,
         "Size of a request body.",
+    )
+    limit_keep_alive_requests: int | None = _option(
+        None,
+        kinds.optional(kinds.whole(1, 1_000_000_000)),
+        LIMITS,
+        "Requests of one connection; the last answer ends it.",
     )
     limit_concurrency: int | None = _option(
         None,

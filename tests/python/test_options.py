@@ -127,6 +127,78 @@ def test_field_count_limit_is_431(dial, app):
 
 
 @BOTH
+def test_head_limit_is_431(dial, app):
+    fields = ["A: " + "x" * 40] * 3
+    around = len(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+    exact = around + sum(len(each) + 2 for each in fields)
+    client = dial(app, "--limit-request-head", str(exact))
+    assert client.get("/", *fields).status == 200
+
+    refused = client.get("/", *fields[1:], fields[0] + "x")
+
+    assert refused.status == 431
+    assert refused.body == b"The request head is too large."
+
+
+def chunked(client, data):
+    client.request("POST", "/body", "Transfer-Encoding: chunked")
+    client.send(data)
+    return client.response()
+
+
+@BOTH
+def test_trailer_limit_is_431(dial, app):
+    client = dial(app, "--limit-request-trailer", "40")
+    trailer = b"T: " + b"t" * 33 + b"\r\n"
+    assert chunked(client, b"1\r\nx\r\n0\r\n" + trailer + b"\r\n").body == b"1"
+
+    client.request("POST", "/body", "Transfer-Encoding: chunked")
+    client.send(b"1\r\nx\r\n0\r\nU" + trailer + b"\r\n")
+
+    assert client.response().status == 431
+
+
+@BOTH
+def test_chunk_extensions_limit_is_413(dial, app):
+    client = dial(app, "--limit-chunk-extensions", "100")
+    size = b"1;" + b"e" * 90 + b"\r\nx\r\n"
+    assert chunked(client, size + b"0\r\n\r\n").body == b"1"
+
+    assert chunked(client, size * 2).status == 413
+
+
+@BOTH
+def test_connection_ends_with_as_many_requests_as_it_may_have(dial, app):
+    client = dial(app, "--limit-keep-alive-requests", "3")
+    answers = [client.get("/") for _ in range(3)]
+
+    assert [each.header("connection") for each in answers] == [
+        None,
+        None,
+        "close",
+    ]
+    assert client.is_closed()
+
+
+@BOTH
+def test_linger_timeout_ends_a_client_that_does_not(dial, app):
+    client = dial(app, "--timeout-linger", SHORT[0])
+    client.send(b"nonsense\r\n\r\n")
+    assert client.response().status == 400
+    assert client.is_closed()
+    began = time.monotonic()
+
+    while time.monotonic() - began < LONG:
+        try:
+            client.sock.send(b"more")
+        except OSError:
+            break
+        time.sleep(0.01)
+
+    assert SHORT[1] * 0.8 < time.monotonic() - began < LONG
+
+
+@BOTH
 def test_body_limit_is_413(dial, app):
     client = dial(app, "--limit-request-body", "1KiB")
     client.request("POST", "/body", body=b"x" * 1024)
