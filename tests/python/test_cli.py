@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from xsgi import __version__, _xsgi, cli, config, runner
+from xsgi import __version__, _xsgi, cli, config, peers, runner, sources
 
 
 @pytest.fixture
@@ -115,7 +115,182 @@ def test_wrong_value_in_the_environment_is_told(capsys, monkeypatch):
     code, line = complaint(capsys, "serve", "a:b")
 
     assert code == 2
-    assert "XSGI_PORT" in line or "--port" in line
+    assert line.startswith("xsgi: Invalid value for 'XSGI_PORT': 'http' is no")
+
+
+def test_wrong_value_in_a_file_is_told(capsys, tmp_path):
+    file = tmp_path / "x.toml"
+    file.write_text("port = 'http'\n")
+
+    code, line = complaint(capsys, "serve", "a:b", "--config", str(file))
+
+    assert code == 2
+    assert line.startswith(f"xsgi: Invalid value for 'port' in {file}: 'http'")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="it works there")
+def test_what_this_python_cannot_do_is_told_by_its_source(capsys, monkeypatch):
+    monkeypatch.setenv("XSGI_TASK_MODE", "eager")
+
+    assert complaint(capsys, "serve", "a:b") == (
+        2,
+        "xsgi: Invalid value for 'XSGI_TASK_MODE':"
+        " 'eager' needs Python 3.12 or newer.\n",
+    )
+
+
+# --- What other servers have ---
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--workers", "4"], "--workers: there are no worker processes yet"),
+        (["--workers=4"], "--workers: there are no worker processes yet"),
+        (["-w", "4"], "-w: there are no worker processes yet"),
+        (["-w4"], "-w: there are no worker processes yet"),
+        (["--ssl-certfile", "x"], "--ssl-certfile: there is no TLS yet"),
+        (["--ssl-anything=x"], "--ssl-anything: there is no TLS yet"),
+        (["--certfile", "x"], "--certfile: there is no TLS yet"),
+        (["--ws", "auto"], "--ws: there are no WebSockets yet"),
+        (["--ws-max-size", "1"], "--ws-max-size: there are no WebSockets yet"),
+        (["--http", "h11"], "--http: HTTP/1.1 is all there is"),
+        (["-k", "gthread"], "-k: whether it is ASGI or WSGI is found out"),
+        (["--chdir", "x"], "--chdir: it is called --app-dir here."),
+        (["--limit-request-field_size", "1"], "--limit-request-field-size"),
+        (["--daemon"], "--daemon: leave that to the service manager."),
+        (["-c", "gunicorn.conf.py"], "-c: --config FILE takes options in TOML"),
+    ],
+)
+def test_flag_of_another_server_is_refused_with_a_hint(capsys, args, words):
+    code, line = complaint(capsys, "serve", "a:b", *args)
+
+    assert code == 2
+    assert words in line
+
+
+def test_hints_are_for_flags_that_are_not_ours():
+    ours = {"-b", "-h", "--help", "--config", "--show-config"}
+    for option in config.options():
+        ours |= {sources.flag_of(option.name), *option.metadata["flags"]}
+
+    assert not ours & set(peers.flags())
+    assert [flag for flag in ours if peers.hint(flag) is not None] == []
+    assert set(peers.replacements()) <= ours
+
+
+# --- What is set, and by whom ---
+
+
+def shown(capsys, *args):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["serve", "--show-config", *args])
+    out, err = capsys.readouterr()
+    assert caught.value.code == 0
+    assert err == ""
+    return out
+
+
+def lines_of(text):
+    """name: (value, source) of each line that says a value."""
+    found = {}
+    for line in text.splitlines():
+        if " = " in line:
+            name, _, rest = line.partition(" = ")
+            value, _, source = rest.rpartition(" # ")
+            found[name] = (value.strip(), source)
+    return found
+
+
+@pytest.fixture
+def sourced(tmp_path, monkeypatch):
+    """A folder with options in a file, and some in the environment."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(
+        """
+        [tool.xsgi]
+        app = "main:app"
+        uds = "/run/\\"x\\" y.sock"
+        threads = 2
+        timeout-write = "none"
+        uds_permissions = "600"
+        """
+    )
+    monkeypatch.setenv("XSGI_THREADS", "3")
+    monkeypatch.setenv("XSGI_ACCESS_LOG", "no")
+
+
+def test_every_value_is_shown_with_its_source(sourced, capsys):
+    found = lines_of(shown(capsys, "--root-path", "/ü", "--keep-alive", "5m"))
+
+    assert set(found) == {"app", *(each.name for each in config.options())}
+    file = "pyproject.toml"
+    wanted = {
+        "app": ('"main:app"', f"from tool.xsgi.app in {file}"),
+        "uds": ('"/run/\\"x\\" y.sock"', f"from tool.xsgi.uds in {file}"),
+        "threads": ("3", "from XSGI_THREADS"),
+        "access_log": ("false", "from XSGI_ACCESS_LOG"),
+        "timeout_write": ('"none"', f"from tool.xsgi.timeout-write in {file}"),
+        "uds_permissions": (
+            '"600"',
+            f"from tool.xsgi.uds_permissions in {file}",
+        ),
+        "root_path": ('"/ü"', "from --root-path"),
+        "timeout_keep_alive": ("300", "from --timeout-keep-alive"),
+        "bind": ("[]", "default"),
+        "timeout_request_head": ("30", "default"),
+        "limit_request_body": ('"none"', "default"),
+        "server_header": ("true", "default"),
+    }
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def test_place_that_has_given_way_is_shown_as_such(sourced, capsys):
+    found = lines_of(shown(capsys, "--port", "81"))
+
+    assert found["port"] == ("81", "from --port")
+    assert found["uds"] == (
+        '"none"',
+        "default; tool.xsgi.uds in pyproject.toml has given way",
+    )
+
+
+def test_what_is_shown_is_a_file_for_config(
+    sourced, capsys, tmp_path, served, monkeypatch
+):
+    args = ("--bind", "[::1]:0", "-b", "unix:/a b", "--reload-delay", "5ms")
+    text = shown(capsys, *args)
+    (tmp_path / "shown.toml").write_text(text)
+    direct = served(*args)
+    for variable in ("XSGI_THREADS", "XSGI_ACCESS_LOG"):
+        monkeypatch.delenv(variable)
+
+    assert served("--config", "shown.toml") == direct
+    assert direct.uds is None
+    assert direct.threads == 3
+
+
+def test_config_is_shown_without_an_application(capsys):
+    assert "\n# app: not set\n" in shown(capsys)
+
+
+def test_path_that_is_no_text_is_shown_as_it_is(tmp_path):
+    serve = (sys.executable, "-m", "xsgi", "serve")
+    done = subprocess.run(
+        [*serve, "--show-config", "--uds", b"/run/\xff"],
+        capture_output=True,
+        timeout=60,
+    )
+
+    assert done.stderr == b""
+    assert b'uds = "/run/\xff"' in done.stdout
+
+
+def test_wrong_value_is_not_shown_but_told(capsys):
+    code, line = complaint(capsys, "serve", "--show-config", "--port", "x")
+
+    assert code == 2
+    assert "'--port'" in line
 
 
 def test_missing_module_is_one_line_and_code_1(capsys):
