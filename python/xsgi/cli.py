@@ -129,18 +129,15 @@ def _serve(ctx: click.Context, **given: Any) -> None:
 
 def _click_option(option: dataclasses.Field[Any]) -> click.Option:
     kind: kinds.Kind = option.metadata["kind"]
-    flags = option.metadata["flags"]
-    short = [flag for flag in flags if not flag.startswith("--")]
-    long = [flag for flag in flags if flag.startswith("--")]
-    name = sources.flag_of(option.name)
+    names = sources.flags_of(option)
     extra: dict[str, Any] = {"type": _Text(kind), "metavar": kind.metavar}
     if kind is kinds.flag:
         extra = {"is_flag": True}
         if option.default:
-            name = f"{name}/--no-{name[2:]}"
+            names[-1] += f"/--no-{names[-1][2:]}"
     text, default = option.metadata["help"], show.default(option)
     result = click.Option(
-        [*short, name, *long, option.name],
+        [*names, option.name],
         default=None,
         help=f"{text} [default: {default}]" if default else text,
         multiple=kind.item is not None,

@@ -9,12 +9,13 @@ at files; ``xsgi.run`` takes what it is given.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from xsgi import config, kinds, peers
@@ -98,6 +99,14 @@ def config_of(settings: Settings) -> Config:
 
 def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
+
+
+def flags_of(option: dataclasses.Field[Any]) -> list[str]:
+    """All that it is called on the command line, short ones first."""
+    others = option.metadata["flags"]
+    short = [flag for flag in others if not flag.startswith("--")]
+    long = [flag for flag in others if flag.startswith("--")]
+    return [*short, flag_of(option.name), *long]
 
 
 def variable_of(name: str) -> str:
@@ -241,7 +250,9 @@ def _displaced(weaker: Settings, stronger: Settings) -> Settings:
     if not taken:
         return weaker
     return {
-        name: replace(setting, used=_PLACES.get(name) in {None, *taken})
+        name: dataclasses.replace(
+            setting, used=_PLACES.get(name) in {None, *taken}
+        )
         for name, setting in weaker.items()
     }
 
