@@ -7,7 +7,14 @@
 #define LINE_MAX_LEN 4096
 #define REPEAT_MAX 10000000u
 
-enum block { BLOCK_NONE, BLOCK_BYTES, BLOCK_EVENTS };
+#define WORDS 4u
+
+static const char *const words[WORDS] = {
+    [HTTP_STEP_BYTES] = "```bytes",
+    [HTTP_STEP_EVENTS] = "```events",
+    [HTTP_STEP_ANSWERS] = "```answers",
+    [HTTP_STEP_END] = "```end",
+};
 
 static void *must(void *ptr)
 {
@@ -72,7 +79,15 @@ static size_t repeat_of(char *line)
     return times;
 }
 
-static void add_bytes(struct http_case *one, char *line)
+static void add(struct http_step *step, const void *data, size_t len)
+{
+    step->data = must(realloc(step->data, step->len + len + 1));
+    memcpy(step->data + step->len, data, len);
+    step->len += len;
+    step->data[step->len] = '\0';
+}
+
+static void add_bytes(struct http_step *step, char *line)
 {
     uint8_t piece[LINE_MAX_LEN];
     size_t times = repeat_of(line);
@@ -82,19 +97,9 @@ static void add_bytes(struct http_case *one, char *line)
     while (*at != '\0') {
         piece[len++] = unescape(&at);
     }
-    one->bytes = must(realloc(one->bytes, one->len + len * times + 1));
     for (size_t i = 0; i < times; i++) {
-        memcpy(one->bytes + one->len, piece, len);
-        one->len += len;
+        add(step, piece, len);
     }
-}
-
-static void add_event(struct http_case *one, const char *line)
-{
-    size_t len = one->events == NULL ? 0 : strlen(one->events);
-
-    one->events = must(realloc(one->events, len + strlen(line) + 2));
-    (void)snprintf(one->events + len, strlen(line) + 2, "%s\n", line);
 }
 
 static void begin_case(struct http_cases *cases, const char *title)
@@ -104,42 +109,79 @@ static void begin_case(struct http_cases *cases, const char *title)
     cases->list =
         must(realloc(cases->list, (cases->count + 1) * sizeof *cases->list));
     one = &cases->list[cases->count++];
-    *one = (struct http_case){.len = 0};
+    *one = (struct http_case){.step_count = 0};
     one->title = must(malloc(strlen(title) + 1));
     memcpy(one->title, title, strlen(title) + 1);
 }
 
-/* One line of the document, without its end. */
-static enum block add_line(struct http_cases *cases, enum block block,
-                           char *line)
+/* The block that `line` opens; NULL if it opens none. */
+static struct http_step *begin_step(struct http_case *one, const char *line)
 {
-    struct http_case *one =
-        cases->count == 0 ? NULL : &cases->list[cases->count - 1];
+    for (unsigned i = 0; i < WORDS; i++) {
+        if (strcmp(line, words[i]) == 0) {
+            struct http_step *step;
 
-    if (block == BLOCK_NONE) {
+            assert_non_null(one);
+            assert_true(one->step_count < HTTP_STEPS_MAX);
+            step = &one->steps[one->step_count++];
+            step->kind = (enum http_step_kind)i;
+            add(step, "", 0);
+            return step;
+        }
+    }
+    assert_true(strncmp(line, "```", 3) != 0);
+    return NULL;
+}
+
+/* One line of the document, without its end. The block that is open then. */
+static struct http_step *add_line(struct http_cases *cases,
+                                  struct http_step *step, char *line)
+{
+    if (step == NULL) {
         if (strncmp(line, "## ", 3) == 0) {
             begin_case(cases, line + 3);
+            return NULL;
         }
-        assert_true(one != NULL || strncmp(line, "```", 3) != 0);
-        return strcmp(line, "```bytes") == 0    ? BLOCK_BYTES
-               : strcmp(line, "```events") == 0 ? BLOCK_EVENTS
-                                                : BLOCK_NONE;
+        return begin_step(
+            cases->count == 0 ? NULL : &cases->list[cases->count - 1], line);
     }
     if (strcmp(line, "```") == 0) {
-        return BLOCK_NONE;
+        return NULL;
     }
-    if (block == BLOCK_BYTES) {
-        add_bytes(one, line);
+    if (step->kind == HTTP_STEP_BYTES) {
+        add_bytes(step, line);
     } else {
-        add_event(one, line);
+        add(step, line, strlen(line));
+        add(step, "\n", 1);
     }
-    return block;
+    return step;
+}
+
+static bool is_whole(const struct http_case *one)
+{
+    const struct http_step *last = &one->steps[one->step_count - 1];
+
+    return one->step_count >= 2 && one->steps[0].kind == HTTP_STEP_BYTES &&
+           (last->kind == HTTP_STEP_ANSWERS ||
+            (last->kind == HTTP_STEP_EVENTS && one->step_count == 2));
+}
+
+struct xs_slice http_case_bytes(const struct http_case *one)
+{
+    return xs_slice_of(one->steps[0].data, one->steps[0].len);
+}
+
+const char *http_case_events(const struct http_case *one)
+{
+    assert_int_equal(one->step_count, 2);
+    assert_int_equal(one->steps[1].kind, HTTP_STEP_EVENTS);
+    return (const char *)one->steps[1].data;
 }
 
 void http_cases_load(struct http_cases *cases, const char *path)
 {
     static char line[LINE_MAX_LEN];
-    enum block block = BLOCK_NONE;
+    struct http_step *step = NULL;
     FILE *file = fopen(path, "rb");
 
     *cases = (struct http_cases){.count = 0};
@@ -150,13 +192,13 @@ void http_cases_load(struct http_cases *cases, const char *path)
     while (fgets(line, sizeof line, file) != NULL) {
         assert_non_null(strchr(line, '\n'));
         line[strcspn(line, "\n")] = '\0';
-        block = add_line(cases, block, line);
+        step = add_line(cases, step, line);
     }
     (void)fclose(file);
-    assert_int_equal(block, BLOCK_NONE);
+    assert_null(step);
     assert_true(cases->count > 0);
     for (size_t i = 0; i < cases->count; i++) {
-        if (cases->list[i].len == 0 || cases->list[i].events == NULL) {
+        if (!is_whole(&cases->list[i])) {
             fail_msg("%s: \"%s\" is not whole", path, cases->list[i].title);
         }
     }
@@ -166,8 +208,9 @@ void http_cases_free(struct http_cases *cases)
 {
     for (size_t i = 0; i < cases->count; i++) {
         free(cases->list[i].title);
-        free(cases->list[i].bytes);
-        free(cases->list[i].events);
+        for (unsigned j = 0; j < cases->list[i].step_count; j++) {
+            free(cases->list[i].steps[j].data);
+        }
     }
     free(cases->list);
     *cases = (struct http_cases){.count = 0};
