@@ -337,33 +337,14 @@ static enum xs_parse parser_skip(struct xs_parser *parser, const uint8_t *data,
     return XS_PARSE_HEAD;
 }
 
-/* llhttp stopped at `end`. */
-static enum xs_refusal parser_fault(const struct xs_parser *parser, int err,
-                                    const uint8_t *end)
-{
-    const struct xs_head *head = &parser->head;
-    struct xs_fault fault = {
-        .err = err,
-        .flags = parser->ll.flags,
-        .method = parser->ll.method,
-        .in_head = parser->state == XS_PARSER_HEAD,
-        .has_target = head->target.data != NULL,
-        .has_version = parser->has_version,
-    };
-
-    if (fault.in_head && !fault.has_target) {
-        fault.bytes = xs_slice_of(head->method.data,
-                                  (size_t)(end - head->method.data) + 1);
-    }
-    return xs_fault_refusal(&fault);
-}
-
-/* A line has ended, at `end`, without a version: nothing may be coming that
- * llhttp could complain about. */
+/* The request line has ended, before `end`, without a version: whatever comes
+ * behind it, or nothing, that is what is wrong. */
 static bool parser_is_http09(const struct xs_parser *parser, const uint8_t *end)
 {
-    return !parser->has_version && parser->head.target.data != NULL &&
-           end[-1] == '\n';
+    const uint8_t *line = parser->head.method.data;
+
+    return !parser->has_version &&
+           memchr(line, '\n', (size_t)(end - line)) != NULL;
 }
 
 /* llhttp has nothing against the head up to `end`, which may be its own. */
@@ -380,6 +361,30 @@ static enum xs_parse parser_head(struct xs_parser *parser, const uint8_t *end)
     return parser_is_http09(parser, end)
                ? parser_refuse(parser, parser_no_version(parser))
                : XS_PARSE_MORE;
+}
+
+/* llhttp stopped at `end`. */
+static enum xs_refusal parser_fault(const struct xs_parser *parser, int err,
+                                    const uint8_t *end)
+{
+    const struct xs_head *head = &parser->head;
+    struct xs_fault fault = {
+        .err = err,
+        .flags = parser->ll.flags,
+        .method = parser->ll.method,
+        .in_head = parser->state == XS_PARSER_HEAD,
+        .has_target = head->target.data != NULL,
+        .has_version = parser->has_version,
+    };
+
+    if (fault.in_head && parser_is_http09(parser, end)) {
+        return parser_no_version(parser);
+    }
+    if (fault.in_head && !fault.has_target) {
+        fault.bytes = xs_slice_of(head->method.data,
+                                  (size_t)(end - head->method.data) + 1);
+    }
+    return xs_fault_refusal(&fault);
 }
 
 /* Let llhttp read, up to the next end or fault. */
