@@ -26,11 +26,14 @@ _THIS_COMMAND = "This command"
 
 _SHELLS = ("bash", "zsh", "fish")
 
+#: How click shows the help to who says nothing; 8.1 has another way.
+_NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
 #: What shells complete themselves, by the metavar of its kind.
 _FILES = {"PATH": "file", "FOLDER": "dir"}
 
 
-class _Text(click.ParamType):
+class _Text(click.ParamType):  # type: ignore[type-arg]
     """Text as it was typed; the kind of the option reads it later.
 
     So a value is read, and refused, in the same way wherever it is from.
@@ -101,7 +104,7 @@ def _completion(shell: str) -> None:
 
 
 @click.pass_context
-def _serve(ctx: click.Context, **given: Any) -> None:
+def _serve(ctx: click.Context, /, **given: Any) -> None:
     """Serve the application ATTRIBUTE of the Python module MODULE.
 
     It listens at http://127.0.0.1:8000 unless told otherwise.
@@ -121,7 +124,7 @@ def _serve(ctx: click.Context, **given: Any) -> None:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
         return
     if "app" not in settings:
-        ctx.fail("Missing argument 'MODULE:ATTRIBUTE'.")
+        ctx.fail("Missing argument 'MODULE:ATTRIBUTE', or XSGI_APP, or a file.")
     from xsgi import runner
 
     runner.run(sources.config_of(settings))
@@ -176,7 +179,7 @@ def main(args: list[str] | None = None) -> NoReturn:
     """The entry point: run the command and exit with the code for it."""
     try:
         code = xsgi.main(args, prog_name="xsgi", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
+    except _NO_ARGUMENTS as error:
         error.show()
         code = error.exit_code
     except click.NoSuchOption as error:

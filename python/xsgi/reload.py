@@ -192,8 +192,9 @@ class _Child:
 
 def _command(lifeline_fd: int) -> list[str]:
     """A new interpreter like this one, with the same modules in reach."""
+    path = [each for each in sys.path if isinstance(each, str)]
     code = (
-        f"import sys; sys.path[:] = {sys.path!r};"
+        f"import sys; sys.path[:] = {path!r};"
         f" from xsgi import reloaded; reloaded.main({lifeline_fd})"
     )
     # Private, but what multiprocessing is made of, too.

@@ -163,7 +163,7 @@ def strangers(environ: Mapping[str, str]) -> Iterator[str]:
             raise ConfigError(f"{variable}: {hint}")
         guess = _guess(name)
         meant = f" Did you mean {variable_of(guess)}?" if guess else ""
-        yield f"{variable} is not an option.{meant}"
+        yield f"{variable} is not an option, and ignored.{meant}"
 
 
 def from_file(environ: Mapping[str, str], file: str | None) -> Settings:

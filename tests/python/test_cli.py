@@ -109,6 +109,15 @@ def test_wrong_usage_is_one_line_and_code_2(capsys, args, words):
     assert words in line
 
 
+def test_command_without_arguments_shows_its_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main([])
+
+    shown = "".join(capsys.readouterr())
+    assert shown.startswith("Usage: xsgi [OPTIONS] COMMAND")
+    assert "Traceback" not in shown
+
+
 def test_wrong_value_in_the_environment_is_told(capsys, monkeypatch):
     monkeypatch.setenv("XSGI_PORT", "http")
 

@@ -342,10 +342,10 @@ def test_unknown_variable_is_named_and_serving_goes_on():
     }
 
     assert list(sources.strangers(environ)) == [
-        "XSGI_KEEP_ALIVE is not an option."
+        "XSGI_KEEP_ALIVE is not an option, and ignored."
         " Did you mean XSGI_TIMEOUT_KEEP_ALIVE?",
-        "XSGI_PROT is not an option. Did you mean XSGI_PORT?",
-        "XSGI_ZZZ is not an option.",
+        "XSGI_PROT is not an option, and ignored. Did you mean XSGI_PORT?",
+        "XSGI_ZZZ is not an option, and ignored.",
     ]
 
 
@@ -376,5 +376,6 @@ def test_command_reads_them_and_warns(folder, monkeypatch, capsys):
     assert caught.value.code == 0
     assert seen == [config.Config("a:b", port=81)]
     assert capsys.readouterr().err == (
-        "xsgi: XSGI_HOTS is not an option. Did you mean XSGI_HOST?\n"
+        "xsgi: XSGI_HOTS is not an option, and ignored."
+        " Did you mean XSGI_HOST?\n"
     )
