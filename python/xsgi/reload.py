@@ -30,7 +30,7 @@ from xsgi import config as options
 from xsgi import log, sockets
 from xsgi.changes import Watcher
 from xsgi.config import Config
-from xsgi.errors import ConfigError, ProcessError
+from xsgi.errors import ConfigError, Error, ProcessError
 from xsgi.reloaded import BROKEN
 from xsgi.signals import SIGNALS
 
@@ -141,10 +141,14 @@ class _Child:
     def __init__(self, config: Config, descriptors: list[int]) -> None:
         self._lifeline, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                _command(theirs.fileno()),
-                pass_fds=(*descriptors, theirs.fileno()),
-            )
+            command = _command(theirs.fileno())
+            fds = (*descriptors, theirs.fileno())
+            try:
+                self._process = subprocess.Popen(command, pass_fds=fds)
+            except OSError as error:
+                self._lifeline.close()
+                reason = f"{command[0]} cannot be started: {error.strerror}."
+                raise Error(reason) from None
         values = {
             option.name: getattr(config, option.name)
             for option in options.options()

@@ -395,6 +395,69 @@ def test_unix_socket_stays_during_reloads_and_goes_at_the_end(
     assert not path.exists()
 
 
+def test_every_address_stays_open(project, tmp_path):
+    """Also one that somebody else has opened."""
+    path = str(tmp_path / "x.sock")
+    project.say("one")
+    with socket.create_server(("127.0.0.1", 0)) as inherited:
+        fd = inherited.fileno()
+        server = project.serve(
+            *("--fd", str(fd), "--bind", f"unix:{path}"),
+            *("--bind", "localhost:0"),
+            pass_fds=[fd],
+        )
+        addresses = [inherited.getsockname(), path]
+    addresses += [
+        ("127.0.0.1", int(url.rpartition(":")[2]))
+        for url in server.urls
+        if url.startswith("http://127.0.0.1:")
+    ]
+
+    project.say("two")
+    again = server.wait_for_line("listening on", count=2)
+
+    assert again == server.wait_for_line("listening on")
+    assert len(addresses) >= 3
+    assert {get(address).body for address in addresses} == {b"two"}
+
+
+PATCHED = """
+from xsgi import reload
+{patch}
+from xsgi.cli import main
+main()
+"""
+
+
+def test_child_that_does_not_stop_is_killed(project):
+    project.write(
+        """
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print("deaf", flush=True)
+        time.sleep(600)
+        """
+    )
+    program = ("-c", PATCHED.format(patch="reload.PATIENCE = 0.1"))
+    server = project.serve(ready=False, program=program)
+    server.wait_for_line("deaf", "stdout")
+
+    project.say("two")
+
+    server.wait_for_line("listening on")
+
+
+def test_interpreter_that_is_gone_is_one_line(project):
+    project.say("one")
+    program = PATCHED.format(patch="reload.sys.executable = '/none/python'")
+    server = project.serve(ready=False, program=("-c", program))
+
+    assert server.wait() == 1
+    assert server.stderr[-1] == (
+        "xsgi: /none/python cannot be started: No such file or directory."
+    )
+
+
 def test_child_has_the_standard_input(project):
     """uvicorn#275: breakpoint() did not work."""
     project.write("import sys\nprint('read', sys.stdin.readline())\n" + ASGI)
