@@ -7,9 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fuzz/fuzz.h"
 #include "tests/sim/world.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+bool fuzz_option(const char *name)
+{
+    (void)name;
+    return false;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -79,6 +79,9 @@ CORE_BANNED = re.compile(
 )
 HAS_MALLOC = "core/base/mem.c"
 
+# Bytes of any kind.
+NOT_TEXT = ("fuzz/corpus/",)
+
 FILE_MAX = 500
 FUNCTION_MAX = 70
 COLUMN_MAX = 80
@@ -110,6 +113,7 @@ class Tidy:
             name: path.read_text(encoding="utf-8")
             for name in sorted(set(listed.splitlines()))
             if (path := root / name).is_file() and not path.is_symlink()
+            if not name.startswith(NOT_TEXT)
         }
 
     def run(self, *command: str) -> str:

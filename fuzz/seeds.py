@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Write the first inputs of the fuzz targets.
+
+    fuzz/seeds.py OUT
+
+makes OUT/parser, OUT/text and OUT/writer of the cases in tests/http and of
+a few lists below. fuzz/run merges them into what is committed; they are only
+kept where they reach code that nothing else reaches.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KNOBS = 16
+CASE = re.compile(r"```bytes\n(.*?)```", re.DOTALL)
+REPEATED = re.compile(r"(.+)\{(\d+)\}")
+ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|.)")
+ESCAPES = {"r": "\r", "n": "\n", "t": "\t", "\\": "\\"}
+CASE_MAX = 4096
+
+
+def unescape(line: str) -> bytes:
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        return ESCAPES.get(code) or chr(int(code[1:], 16))
+
+    return ESCAPE.sub(one, line).encode("latin-1")
+
+
+def cases() -> list[bytes]:
+    """The bytes of all cases that are not long."""
+    found = []
+    for path in sorted((ROOT / "tests/http").glob("*.md")):
+        if path.name == "README.md":
+            continue
+        for block in CASE.findall(path.read_text(encoding="utf-8")):
+            text = b""
+            for line in block.splitlines():
+                repeated = REPEATED.fullmatch(line)
+                if repeated:
+                    text += unescape(repeated[1]) * int(repeated[2])
+                else:
+                    text += unescape(line)
+            if len(text) <= CASE_MAX:
+                found.append(text)
+    return found
+
+
+def write(folder: pathlib.Path, inputs: list[bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(inputs):
+        (folder / f"seed-{number:04}").write_bytes(data)
+
+
+def parser() -> list[bytes]:
+    whole = cases()
+    one_by_one = bytes(KNOBS)
+    kept = b"\x03\x00" + bytes(range(1, KNOBS - 1))
+    tight = b"\x02\x0f" + bytes(KNOBS - 2)
+    return [text + knobs for text in whole for knobs in (one_by_one, kept)] + [
+        text + tight for text in whole[::4]
+    ]
+
+
+if __name__ == "__main__":
+    out = pathlib.Path(sys.argv[1])
+    write(out / "parser", parser())
