@@ -40,6 +40,11 @@ class Fd:
 Address = Tcp | Unix | Fd
 
 
+def has_port(host: str) -> bool:
+    """Whether it is a host with a port: an IPv6 address alone is not."""
+    return _HOST_PORT.fullmatch(host) is not None
+
+
 def parse(text: str) -> Address:
     """The address that ``text`` names. Raises ConfigError."""
     if text.startswith("unix:") and len(text) > len("unix:"):

@@ -157,7 +157,9 @@ xsgi.add_command(
         help=_serve.__doc__,
         epilog=_EPILOG,
         params=[
-            click.Argument(["app"], required=False, metavar="MODULE:ATTRIBUTE"),
+            click.Argument(
+                ["app"], required=False, metavar="[MODULE:ATTRIBUTE]"
+            ),
             *map(_click_option, config.options()),
             click.Option(
                 ["--config"],

@@ -85,7 +85,7 @@ class Config:
     )
     host: str | None = _option(
         None,
-        kinds.optional(kinds.text),
+        kinds.optional(kinds.host),
         ADDRESSES,
         "Host name or address. [default: 127.0.0.1]",
     )
@@ -97,7 +97,7 @@ class Config:
     )
     uds: str | None = _option(
         None,
-        kinds.optional(kinds.path),
+        kinds.optional(kinds.socket_path),
         ADDRESSES,
         "Unix domain socket; the same as --bind unix:PATH.",
     )

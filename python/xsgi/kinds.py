@@ -124,6 +124,20 @@ def _root_path(value: Any) -> str:
     return prefix
 
 
+def _host(value: Any) -> str:
+    host = _text(value)
+    if addresses.has_port(host):
+        raise ValueError(f"{value!r} has a port: that is for port, or bind.")
+    return host
+
+
+def _socket_path(value: Any) -> str:
+    path = _path(value)
+    if path.startswith("unix:"):
+        raise ValueError(f"{value!r}: the path stands alone here.")
+    return path
+
+
 def _address(value: Any) -> str:
     addresses.parse(_text(value))
     return str(value)
@@ -158,6 +172,12 @@ folder = Kind(lambda value: _path(value) if value != "" else "", "FOLDER")
 
 #: The path below which the application is mounted: "" or "/prefix".
 root_path = Kind(_root_path, "PATH")
+
+#: A host's name or address.
+host = Kind(_host, "TEXT")
+
+#: The path of a unix socket.
+socket_path = Kind(_socket_path, "PATH")
 
 #: What addresses.py reads; it stays text.
 address = Kind(_address, "ADDRESS")

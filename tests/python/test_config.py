@@ -109,6 +109,17 @@ def test_number_is_taken_up_to_its_bounds(name, low, high):
         ("uds_permissions", "660", "888"),
         ("root_path", "/api", "api"),
         ("uds", "/run/x.sock", ""),
+        ("uds", "x.sock", "unix:x.sock"),
+        ("uds", "none", b"/x"),
+        ("host", "::1", "localhost:80"),
+        ("host", "[::1]", "[::1]:80"),
+        ("host", "", ":80"),
+        ("bind", "fd://999999", "fd://1000000"),
+        ("bind", [":80"], ["8000"]),
+        ("app_dir", "", 5),
+        ("reload_dir", ["", "x"], ["x", 5]),
+        ("reload_delay", 0, -1),
+        ("reload_delay", "60s", 61),
     ],
 )
 def test_option_refuses_what_is_not_its_kind(name, good, bad):

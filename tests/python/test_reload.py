@@ -274,7 +274,7 @@ def test_signal_lets_a_request_finish_and_stops_both(
         release.touch()
 
         assert client.response().status == 200
-        assert server.wait() == 0
+    assert server.wait() == 0
     assert "lifespan over" in server.stdout
     assert "Traceback" not in server.output()
     assert is_refused(server.address)
