@@ -32,7 +32,8 @@
  *      ends its stream (FIN) to whoever wants READ or HANGUP. It is told as
  *      HANGUP, as READ (and `recv` then says 0 or an error), or both: bytes
  *      that came before the FIN are readable still.
- *   8. Time is monotonic and the same all through one callback.
+ *   8. Time is monotonic and the same all through one callback. `clock` is
+ *      not before it and goes on.
  *   9. One alarm. `alarm` replaces the one set before. It is never early, may
  *      be late, fires once.
  *  10. `defer` gives one `on_defer` after the present callback and before the
@@ -103,6 +104,9 @@ struct xs_io_ops {
     uint64_t (*now)(struct xs_io *io);
     /* Time of day: ns since 1970, UTC. For Date and logs only. */
     uint64_t (*wall)(struct xs_io *io);
+    /* Time that goes on inside a callback, too: not before what `now` has
+     * said. For durations in logs only. */
+    uint64_t (*clock)(struct xs_io *io);
     /* Call `on_alarm` at `at_ns`; UINT64_MAX: do not. */
     void (*alarm)(struct xs_io *io, uint64_t at_ns);
     /* Call `on_defer` before blocking. */

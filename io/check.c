@@ -107,6 +107,18 @@ static uint64_t check_wall(struct xs_io *io)
     return wall_ns;
 }
 
+static uint64_t check_clock(struct xs_io *io)
+{
+    struct xs_check *check = xs_check_of(io);
+    uint64_t clock_ns;
+
+    xs_check_call(check);
+    clock_ns = check->inner->io->ops->clock(check->inner->io);
+    xs_check_called(check);
+    XS_ASSERT(clock_ns >= check->now_ns); /* io.h, rule 8 */
+    return clock_ns;
+}
+
 static void check_alarm(struct xs_io *io, uint64_t at_ns)
 {
     struct xs_check *check = xs_check_of(io);
@@ -184,6 +196,7 @@ void xs_check_free(struct xs_drive *drive)
 static const struct xs_io_ops check_ops = {
     .now = check_now,
     .wall = check_wall,
+    .clock = check_clock,
     .alarm = check_alarm,
     .defer = check_defer,
     .listen = xs_check_listen,

@@ -70,6 +70,12 @@ static uint64_t loop_now(struct xs_io *io)
     return uv->now_ns;
 }
 
+static uint64_t loop_clock(struct xs_io *io)
+{
+    (void)io;
+    return uv_hrtime();
+}
+
 static uint64_t loop_wall(struct xs_io *io)
 {
     struct timespec now;
@@ -260,6 +266,7 @@ static void loop_free(struct xs_drive *drive)
 static const struct xs_io_ops uv_ops = {
     .now = loop_now,
     .wall = loop_wall,
+    .clock = loop_clock,
     .alarm = loop_alarm,
     .defer = loop_defer,
     .listen = xs_uv_listen,

@@ -59,6 +59,7 @@ static void sim_io_note(struct xs_io *io, const char *what, uint64_t a,
 static const struct xs_io_ops sim_io_ops = {
     .now = sim_now,
     .wall = sim_wall,
+    .clock = sim_now,
     .alarm = sim_alarm,
     .defer = sim_defer,
     .listen = sim_listen,

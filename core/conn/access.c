@@ -90,7 +90,7 @@ void xs_access_begin(struct xs_conn *conn, const struct xs_head *head)
 {
     conn->req.start_ns = 0;
     if (conn->server->config.events.access != NULL) {
-        conn->req.start_ns = conn->server->io->ops->now(conn->server->io);
+        conn->req.start_ns = conn->server->io->ops->clock(conn->server->io);
         access_keep_head(conn, head);
     }
 }
@@ -152,7 +152,7 @@ static void access_tell(struct xs_conn *conn, struct xs_access *access)
             access->body_bytes = writer->body_bytes;
         }
     }
-    access->end_ns = server->io->ops->now(server->io);
+    access->end_ns = server->io->ops->clock(server->io);
     access->start_ns = access->is_refused ? access->end_ns : conn->req.start_ns;
     server->config.events.access(server->config.events.user, access);
 }

@@ -52,8 +52,8 @@ struct xs_access {
     unsigned status;     /* 0: no head was sent */
     uint64_t body_bytes; /* of the response, accepted from the application and
                           * not dropped, as those of a HEAD are */
-    uint64_t start_ns;   /* backend time at which the head was complete */
-    uint64_t end_ns;
+    uint64_t start_ns;   /* when the head was complete, by xs_io_ops.clock */
+    uint64_t end_ns;     /* when the gateway ended it */
     const char *why; /* static: "ok", or why it ended early: an xs_abort word,
                       * "failed", or a refusal's rule */
     bool is_refused; /* it was never at the gateway; method and target are as

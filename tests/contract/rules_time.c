@@ -32,6 +32,26 @@ static void time_is_the_same_all_through_a_callback(struct world *world)
     world_until(world, &world->defers);
 }
 
+static void look_at_the_clock(struct world *world)
+{
+    uint64_t time = now(world);
+    uint64_t first = world->io->ops->clock(world->io);
+
+    assert_true(first >= time);
+    work();
+    assert_true(world->io->ops->clock(world->io) >= first);
+}
+
+static void the_clock_is_not_before_the_time_of_a_callback(struct world *world)
+{
+    world->do_defer = look_at_the_clock;
+    world->do_alarm = look_at_the_clock;
+    world->io->ops->defer(world->io);
+    world->io->ops->alarm(world->io, now(world));
+    world_until(world, &world->alarms);
+    world_until(world, &world->defers);
+}
+
 static void time_goes_on_and_never_back(struct world *world)
 {
     uint64_t start = now(world);
@@ -231,6 +251,7 @@ static void a_defer_inside_on_ready_comes_before_the_wait(struct world *world)
 
 const struct rule rules_time[] = {
     RULE(time_is_the_same_all_through_a_callback),
+    RULE(the_clock_is_not_before_the_time_of_a_callback),
     RULE(time_goes_on_and_never_back),
     RULE(the_time_of_day_is_of_this_century),
     RULE(an_alarm_is_never_early),
