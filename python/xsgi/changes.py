@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
+from itertools import islice
 
 from xsgi.config import Config
 from xsgi.errors import ConfigError, Error
@@ -22,6 +23,12 @@ INCLUDED = ("*.py",)
 # As in a shell, "*" is not for these: an include of the user's that begins
 # with their first letter is. His excludes beat everything.
 EXCLUDED = (".*", "~*", "__pycache__", "node_modules")
+
+#: watchfiles.Change.added
+ADDED = 1
+
+#: How many files of a new folder are looked at.
+FILES_MAX = 10_000
 
 #: Milliseconds. However long changes go on, then it is told of them.
 BATCH_MAX = 1600
@@ -43,10 +50,15 @@ class Filter:
         # Packages of the virtual environment change when some are installed.
         self._environment = os.path.realpath(sys.prefix)
 
-    def __call__(self, change: object, path: str) -> bool:
+    def __call__(self, change: int, path: str) -> bool:
         for folder in self.folders:
             if path.startswith(os.path.join(folder, "")):
-                return self._counts(os.path.relpath(path, folder), folder)
+                # Nothing is heard of the files with which a folder comes.
+                files = _files(path) if change == ADDED else [path]
+                return any(
+                    self._counts(os.path.relpath(file, folder), folder)
+                    for file in files
+                )
         return False
 
     def _counts(self, path: str, folder: str) -> bool:
@@ -74,6 +86,19 @@ def _folders(config: Config) -> list[str]:
         if not any(path.startswith(os.path.join(each, "")) for each in found):
             found.append(path)
     return found
+
+
+def _files(path: str) -> Iterator[str]:
+    """``path``, or the files in it if it is a folder."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    inside = (
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(path)
+        for name in names
+    )
+    yield from islice(inside, FILES_MAX)
 
 
 def _below(pattern: str, folders: list[str]) -> str:

@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import Any
 
 from xsgi import config as options
 from xsgi import log, sockets
@@ -34,13 +35,14 @@ from xsgi.errors import ConfigError, Error, ProcessError
 from xsgi.reloaded import BROKEN
 from xsgi.signals import SIGNALS
 
-#: Seconds. What a reload waits for requests, and for the lifespan's shutdown.
+#: Seconds that running requests, and the lifespan's shutdown, get for a reload
+#: if the options have their defaults. Others stand: somebody may be debugging.
 GRACE = 2.0
 LIFESPAN = 5.0
 
-#: Seconds until a child that does not stop is killed: it has a watchdog of its
-#: own, which cannot bite while C code holds the interpreter.
-PATIENCE = 20.0
+#: Seconds beyond these until a child that does not stop is killed. It has a
+#: watchdog of its own, which cannot bite while C code holds the interpreter.
+MARGIN = 13.0
 
 
 def run(config: Config) -> None:
@@ -88,17 +90,29 @@ def _for_child(config: Config, descriptors: list[int]) -> Config:
         port=None,
         uds=None,
         fd=None,
-        timeout_graceful_shutdown=_at_most(
-            GRACE, config.timeout_graceful_shutdown
+        timeout_graceful_shutdown=_unless_set(
+            config, "timeout_graceful_shutdown", GRACE
         ),
-        timeout_lifespan_shutdown=_at_most(
-            LIFESPAN, config.timeout_lifespan_shutdown
+        timeout_lifespan_shutdown=_unless_set(
+            config, "timeout_lifespan_shutdown", LIFESPAN
         ),
     )
 
 
-def _at_most(limit: float, seconds: float | None) -> float:
-    return limit if seconds is None else min(limit, seconds)
+def _unless_set(config: Config, name: str, value: float) -> Any:
+    given = getattr(config, name)
+    return value if given == options.option_of(name).default else given
+
+
+def _patience(config: Config) -> float | None:
+    """Seconds that a child may take to stop."""
+    grace, lifespan = (
+        config.timeout_graceful_shutdown,
+        config.timeout_lifespan_shutdown,
+    )
+    if grace is None or lifespan is None:
+        return None
+    return grace + lifespan + MARGIN
 
 
 def _supervise(config: Config, descriptors: list[int], news: _News) -> None:
@@ -139,6 +153,7 @@ class _Child:
     """A process that serves, and its lifeline (see reloaded.py)."""
 
     def __init__(self, config: Config, descriptors: list[int]) -> None:
+        self._patience = _patience(config)
         self._lifeline, theirs = socket.socketpair()
         with theirs:
             command = _command(theirs.fileno())
@@ -184,10 +199,11 @@ class _Child:
     def stop(self, news: _News) -> None:
         """Ask it to stop, and make it. A second signal makes it at once."""
         self._lifeline.close()
-        deadline = time.monotonic() + PATIENCE
+        begun, left = time.monotonic(), self._patience
         while self.runs():
-            left = deadline - time.monotonic()
-            if len(news.signals) > 1 or left <= 0:
+            if self._patience is not None:
+                left = begun + self._patience - time.monotonic()
+            if len(news.signals) > 1 or (left is not None and left <= 0):
                 self._process.kill()
                 self._process.wait()
             else:

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+import watchfiles
 
 from xsgi import changes
 from xsgi.config import Config
@@ -44,6 +45,24 @@ def test_other_hidden_and_made_files_do_not_count(tmp_path, path):
 
 def test_file_outside_of_the_folders_does_not_count(tmp_path):
     assert counts(tmp_path, "../a.py", f"../{tmp_path.name}2/a.py") == []
+
+
+def test_folder_that_comes_counts_as_its_files_do(tmp_path):
+    """git checkout and mv bring a folder with files in it."""
+    for name in ("p/q/a.py", "t/a.txt", ".h/a.py", "n/node_modules/a.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "empty").mkdir()
+    matters = changes.Filter(Config("a:b", reload_dir=str(tmp_path)))
+    names = ("p", "p/q", "t", ".h", "n", "empty", "gone")
+
+    for added in (int(watchfiles.Change.added), watchfiles.Change.added):
+        assert [n for n in names if matters(added, str(tmp_path / n))] == [
+            "p",
+            "p/q",
+        ]
+    modified = watchfiles.Change.modified
+    assert [n for n in names if matters(modified, str(tmp_path / n))] == []
 
 
 def test_include_adds_to_python_files(tmp_path):

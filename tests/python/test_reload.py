@@ -329,6 +329,40 @@ def test_endless_response_does_not_hold_up_a_reload(project):
     assert "lifespan over" in server.stdout
 
 
+def test_request_has_the_time_that_was_set(project, tmp_path):
+    """granian#695: somebody at a breakpoint lost his session."""
+    release = tmp_path / "release"
+    project.write(LIFE)
+    server = project.serve(
+        *("--timeout-graceful-shutdown", "none"), env={"RELEASE": str(release)}
+    )
+    with hold(server) as client:
+        project.say("two", ASGI)
+
+        line = server.wait_for_line("stopping, ")
+        release.touch()
+
+        assert line.endswith("1 running may finish")
+        assert client.response().status == 200
+    server.wait_for_line("listening on", count=2)
+
+
+def test_new_folder_and_linked_folder_are_watched(project, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    project.folder = tmp_path / "project"
+    project.say("one")
+    (project.folder / "link").symlink_to(elsewhere)
+    server = project.serve()
+
+    project.write("", "new/folder/a.py")
+    assert "project/new" in server.wait_for_line("reloading: ")
+    server.wait_for_line("listening on", count=2)
+    (elsewhere / "b.py").write_text("")
+
+    assert "link/b.py" in server.wait_for_line("reloading: ", count=2)
+
+
 def test_process_that_the_application_left_does_not_hold_up_a_reload(project):
     """uvicorn#936: a pool of processes did."""
     project.write(LIFE)
@@ -438,8 +472,13 @@ def test_child_that_does_not_stop_is_killed(project):
         time.sleep(600)
         """
     )
-    program = ("-c", PATCHED.format(patch="reload.PATIENCE = 0.1"))
-    server = project.serve(ready=False, program=program)
+    program = ("-c", PATCHED.format(patch="reload.MARGIN = 0.1"))
+    server = project.serve(
+        *("--timeout-graceful-shutdown", "0"),
+        *("--timeout-lifespan-shutdown", "1ms"),
+        ready=False,
+        program=program,
+    )
     server.wait_for_line("deaf", "stdout")
 
     project.say("two")
