@@ -8,6 +8,7 @@ a few lists below. fuzz/run merges them into what is committed; they are only
 kept where they reach code that nothing else reaches.
 """
 
+import itertools
 import pathlib
 import re
 import sys
@@ -64,6 +65,46 @@ def parser() -> list[bytes]:
     ]
 
 
+def responses() -> list[bytes]:
+    """Records for fuzz_writer.c."""
+    end, part = b"\x1e", b"\x1f"
+    heads = [
+        [b"S200" + part],
+        [b"S404" + part + b"Nope", b"Hcontent-type" + part + b"text/plain"],
+        [b"S204" + part, b"HContent-Length" + part + b" 5 "],
+        [b"S304" + part, b"Hcontent-length" + part + b"5"],
+        [b"S200" + part, b"Hcontent-length" + part + b"11"],
+        [b"S200" + part, b"Hconnection" + part + b"close"],
+        [b"S200" + part, b"HConnection" + part + b"x-odd, Keep-Alive"],
+        [b"S200" + part, b"Htransfer-encoding" + part + b" chunked"],
+        [b"S299" + part + b"Odd", b"HDate" + part + b"x", b"HServer" + part],
+        [b"S500" + part, b"Hx" + part + b"y", b"S200" + part],
+        [b"C", b"S200" + part],
+        [b"S99" + part, b"S200" + part + b"\n", b"H x" + part, b"S201" + part],
+    ]
+    bodies = [
+        [b"Ehello world"],
+        [b"Bhello", b"B world", b"E"],
+        [b"P70000", b"W5000", b"L hello", b"P9", b"Xend"],
+        [b"P20000", b"W1", b"Bx", b"W30000", b"X"],
+        [b"F0", b"Bhello", b"F1", b"Bhello", b"F2", b"Ehello"],
+    ]
+    found = [[b"R%d" % number] for number in range(24)]
+    found += [[b"F%d" % n, b"S200" + part, b"F1", b"R1"] for n in range(4)]
+    found += [head + body for head in heads for body in bodies]
+    found += [
+        head + body + [b"N"] + other + [b"E"]
+        for head, other in itertools.pairwise(heads)
+        for body in bodies[:2]
+    ]
+    knobs = [bytes([n] * 8 + [1, 2, 3, 4, n % 4, 0, 0, 0]) for n in range(8)]
+    return [
+        end.join(records) + knobs[number % len(knobs)]
+        for number, records in enumerate(found)
+    ]
+
+
 if __name__ == "__main__":
     out = pathlib.Path(sys.argv[1])
     write(out / "parser", parser())
+    write(out / "writer", responses())

@@ -122,7 +122,8 @@ static void call_field(struct xs_app_call *call, const char *name,
         xs_response_header(call->req, xs_slice_str(name), xs_slice_str(value));
 
     if (err == 0) {
-        xs_model_field(&call->conn->model, name, value);
+        xs_model_field(&call->conn->model, xs_slice_str(name),
+                       xs_slice_str(value));
     } else if (err != XS_ENOMEM || !call->app->memory_fails) {
         xs_app_fault(call, XS_ORACLE_O11, "a legal field is refused");
     } else {

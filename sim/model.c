@@ -95,6 +95,7 @@ static void model_number(struct xs_model *model, const char *before,
     model_text(model, xs_slice_of(text, (size_t)len));
 }
 
+/* The registry of status codes; RFC 9110 where it says it otherwise. */
 static struct xs_slice model_phrase(unsigned status)
 {
     static const struct {
@@ -103,19 +104,61 @@ static struct xs_slice model_phrase(unsigned status)
     } phrases[] = {
         {200, "OK"},
         {201, "Created"},
+        {202, "Accepted"},
+        {203, "Non-Authoritative Information"},
         {204, "No Content"},
+        {205, "Reset Content"},
+        {206, "Partial Content"},
+        {207, "Multi-Status"},
+        {208, "Already Reported"},
+        {226, "IM Used"},
+        {300, "Multiple Choices"},
+        {301, "Moved Permanently"},
+        {302, "Found"},
+        {303, "See Other"},
         {304, "Not Modified"},
+        {305, "Use Proxy"},
+        {307, "Temporary Redirect"},
+        {308, "Permanent Redirect"},
         {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {402, "Payment Required"},
+        {403, "Forbidden"},
         {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {406, "Not Acceptable"},
+        {407, "Proxy Authentication Required"},
         {408, "Request Timeout"},
+        {409, "Conflict"},
+        {410, "Gone"},
+        {411, "Length Required"},
+        {412, "Precondition Failed"},
         {413, "Content Too Large"},
         {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {416, "Range Not Satisfiable"},
         {417, "Expectation Failed"},
+        {418, "I'm a Teapot"},
+        {421, "Misdirected Request"},
+        {422, "Unprocessable Content"},
+        {423, "Locked"},
+        {424, "Failed Dependency"},
+        {425, "Too Early"},
+        {426, "Upgrade Required"},
+        {428, "Precondition Required"},
+        {429, "Too Many Requests"},
         {431, "Request Header Fields Too Large"},
+        {451, "Unavailable For Legal Reasons"},
         {500, "Internal Server Error"},
         {501, "Not Implemented"},
+        {502, "Bad Gateway"},
         {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
         {505, "HTTP Version Not Supported"},
+        {506, "Variant Also Negotiates"},
+        {507, "Insufficient Storage"},
+        {508, "Loop Detected"},
+        {511, "Network Authentication Required"},
     };
 
     for (size_t i = 0; i < XS_COUNT_OF(phrases); i++) {
@@ -163,12 +206,47 @@ void xs_model_start(struct xs_model *model, unsigned status,
     response->bodiless = status == 204 || status == 304;
 }
 
-static bool name_is(const char *name, const char *lower)
+static bool name_is(struct xs_slice name, const char *lower)
 {
-    return xs_slice_eq_lower(xs_slice_str(name), xs_slice_str(lower));
+    return xs_slice_eq_lower(name, xs_slice_str(lower));
 }
 
-void xs_model_field(struct xs_model *model, const char *name, const char *value)
+/* "close" and "keep-alive" are the server's to say; a field that says more
+ * goes out as it is. True if it does. */
+static bool model_connection(struct xs_model_response *response,
+                             struct xs_slice value)
+{
+    bool other = false;
+    size_t at = 0;
+
+    while (at <= value.len) {
+        size_t begin = at;
+        struct xs_slice option;
+
+        while (at < value.len && value.data[at] != ',') {
+            at++;
+        }
+        option = xs_slice_trim(xs_slice_of(value.data + begin, at - begin));
+        response->app_close = response->app_close || name_is(option, "close");
+        other = other || (option.len > 0 && !name_is(option, "close") &&
+                          !name_is(option, "keep-alive"));
+        at++;
+    }
+    return other;
+}
+
+static uint64_t model_length(struct xs_slice value)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        length = length * 10 + (uint64_t)(value.data[i] - '0');
+    }
+    return length;
+}
+
+void xs_model_field(struct xs_model *model, struct xs_slice name,
+                    struct xs_slice value)
 {
     struct xs_model_response *response = &model->response;
 
@@ -177,23 +255,23 @@ void xs_model_field(struct xs_model *model, const char *name, const char *value)
     if (name_is(name, "transfer-encoding")) {
         return; /* the server's own business */
     }
-    if (name_is(name, "connection")) {
-        response->app_close =
-            response->app_close || strstr(value, "close") != NULL;
-        if (strchr(value, ',') == NULL) {
-            return; /* nothing in it but what the server says itself */
-        }
+    if (name_is(name, "connection") && !model_connection(response, value)) {
+        return;
     }
     response->has_date = response->has_date || name_is(name, "date");
     response->has_server = response->has_server || name_is(name, "server");
     if (name_is(name, "content-length")) {
+        value = xs_slice_trim(value);
         response->has_length = true;
-        response->left = strtoull(value, NULL, 10);
+        response->left = model_length(value);
         if (response->status == 204) {
             return; /* RFC 9110 8.6 */
         }
     }
-    xs_bytes_print(&response->fields, "%s: %s\r\n", name, value);
+    xs_bytes_add(&response->fields, name);
+    xs_bytes_add(&response->fields, XS_LIT(": "));
+    xs_bytes_add(&response->fields, value);
+    xs_bytes_add(&response->fields, XS_LIT("\r\n"));
 }
 
 void xs_model_continue(struct xs_model *model, bool must)
@@ -333,6 +411,7 @@ void xs_model_refuse(struct xs_model *model, unsigned status,
                      const struct xs_model_ties *ties)
 {
     xs_model_start(model, status, XS_LIT(""));
-    xs_model_field(model, "content-type", "text/plain; charset=utf-8");
+    xs_model_field(model, XS_LIT("content-type"),
+                   XS_LIT("text/plain; charset=utf-8"));
     xs_model_body(model, text, false, wall_s, ties);
 }

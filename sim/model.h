@@ -108,8 +108,8 @@ void xs_model_request(struct xs_model *model, unsigned minor, bool is_head,
                       uint64_t wall_s);
 void xs_model_start(struct xs_model *model, unsigned status,
                     struct xs_slice reason);
-void xs_model_field(struct xs_model *model, const char *name,
-                    const char *value);
+void xs_model_field(struct xs_model *model, struct xs_slice name,
+                    struct xs_slice value);
 void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
                    uint64_t wall_s, const struct xs_model_ties *ties);
 /* The last call of xs_model_body did not succeed after all; nothing has been

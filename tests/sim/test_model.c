@@ -26,7 +26,7 @@ static void wrote(struct modelling *m, const char *text)
 static void say(struct modelling *m, const struct xs_model_ties *ties)
 {
     xs_model_start(&m->model, 200, XS_LIT(""));
-    xs_model_field(&m->model, "content-type", "text/plain");
+    xs_model_field(&m->model, XS_LIT("content-type"), XS_LIT("text/plain"));
     xs_model_body(&m->model, XS_LIT("hello"), false, WALL + 1, ties);
 }
 
