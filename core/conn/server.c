@@ -11,6 +11,9 @@
 #define SPARE_BLOCKS 8u
 #define SPARE_FIELDS 8u
 
+_Static_assert(XS_DEADLINE_KINDS <= XS_DEADLINE_LISTS_MAX,
+               "a kind of deadline has no list");
+
 struct xs_slice xs_server_common(struct xs_server *server)
 {
     uint64_t now = server->io->ops->now(server->io);
