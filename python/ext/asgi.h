@@ -18,8 +18,10 @@
 #ifndef XS_EXT_ASGI_H
 #define XS_EXT_ASGI_H
 
-#include "core/gateway.h"
+#include "python/ext/gateway.h"
 #include "python/ext/python.h"
+#include "python/ext/spare.h"
+#include "python/ext/strings.h"
 
 /* The strings that messages and scopes are made of. */
 #define ASGI_STRINGS(X)                   \
@@ -51,16 +53,7 @@
     X(set_result, "set_result")           \
     X(cancel, "cancel")
 
-/* Spare objects of one type, kept for the next request. */
-#define ASGI_SPARE_MAX 64u
-
-struct asgi_spare {
-    PyObject *objects[ASGI_SPARE_MAX]; /* owned memory, not live objects */
-    unsigned count;
-    bool closed; /* the module is going: keep none */
-};
-
-/* The part of the module's state that is ours. Zeroed until ext_init_asgi. */
+/* The part of the module's state that is ours. Zeroed until ext_asgi_init. */
 struct ext_asgi {
     PyTypeObject *request_type; /* owned */
     PyTypeObject *await_type;   /* owned */
@@ -68,58 +61,43 @@ struct ext_asgi {
     PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
     PyObject *module;           /* borrowed */
 
+    /* Made for the first gateway. */
+    PyObject *cancelled; /* owned: asyncio.CancelledError */
+
     /* Made by asgi_lazy.c for the first gateway that wants it. */
     struct {
         PyTypeObject *type;  /* owned: a subtype of asyncio.Task; NULL: none */
         Py_ssize_t offset;   /* of its own fields */
         PyObject *enter;     /* owned: makes a task the current one */
         PyObject *leave;     /* owned; NULL: `enter` gives the one before */
-        PyObject *cancelled; /* owned: asyncio.CancelledError */
         PyObject *spare;     /* owned: a task that nobody has seen */
     } lazy;
-    struct asgi_spare spare_requests;
-    struct asgi_spare spare_awaits;
-    struct asgi_spare spare_runners;
-    struct {
-#define X(name, text) PyObject *name;
-        ASGI_STRINGS(X)
-#undef X
-    } str; /* owned, interned */
+    struct ext_spare spare_requests;
+    struct ext_spare spare_awaits;
+    struct ext_spare spare_runners;
+    struct asgi_strings {
+        ASGI_STRINGS(EXT_STRING_FIELD)
+    } str;
 };
 
-/* Make the types, and the module's attribute ClientDisconnected. */
-int ext_asgi_init(struct ext_asgi *asgi, PyObject *module);
+/* Make the types. 0, or -1 with an exception set. */
+int ext_asgi_init(struct ext_asgi *asgi, PyObject *module,
+                  PyObject *disconnected);
 
 /* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
 int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg);
 void ext_asgi_clear(struct ext_asgi *asgi);
 void ext_asgi_fini(struct ext_asgi *asgi);
 
-/* A gateway for `app` on `loop`; owned by the caller until ext_asgi_free.
- * `config` is an object with attributes, or a dict; what it lacks or has as
- * None has its default:
+/* A gateway for `app` on `loop`, owned by the caller until its `free`. Of
+ * `config` (see option.h) are asked
  *
  *     root_path   str: the path below which the application is mounted
  *     state       dict: the lifespan's, a copy of it is in each scope
  *     task_mode   "auto", "eager", "task": see asgi_task.c
  *
  * NULL with an exception set. */
-struct xs_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
-                                PyObject *loop, PyObject *config);
-
-/* No request is at the gateway any more. Tasks that still run are on their
- * own: what they call says that the client is gone. Accepts NULL. */
-void ext_asgi_free(struct xs_gateway *gateway);
-
-/* Requests whose application has not returned, be their response complete or
- * not. */
-size_t ext_asgi_running(const struct xs_gateway *gateway);
-
-/* Cancel the tasks of all of them: the end of a graceful shutdown. */
-void ext_asgi_cancel_all(struct xs_gateway *gateway);
-
-/* For xs_server_events.conn_close: free what was kept for a connection.
- * Accepts NULL. */
-void ext_asgi_conn_close(void *conn_user);
+struct ext_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
+                                 PyObject *loop, PyObject *config);
 
 #endif

@@ -26,7 +26,7 @@ PyObject *asgi_await_new(struct asgi_request *request, PyObject *message)
 {
     struct ext_asgi *asgi = request->asgi;
     struct asgi_await *await =
-        await_of(asgi_spare_take(&asgi->spare_awaits, asgi->await_type));
+        await_of(ext_spare_take(&asgi->spare_awaits, asgi->await_type));
 
     if (await == NULL) {
         return NULL;
@@ -116,7 +116,8 @@ static int await_check(struct asgi_await *await)
                         "cannot reuse already awaited coroutine");
         return -1;
     }
-    if (gateway != NULL && gateway->thread != PyThread_get_thread_ident()) {
+    if (gateway != NULL &&
+        gateway->base.thread != PyThread_get_thread_ident()) {
         PyErr_SetString(PyExc_RuntimeError,
                         "receive() and send() must be awaited on the server's "
                         "event loop: see asyncio.run_coroutine_threadsafe");
@@ -327,7 +328,7 @@ static void await_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     await_unwait(await);
     Py_CLEAR(await->message);
-    asgi_spare_give(&asgi->spare_awaits, self);
+    ext_spare_give(&asgi->spare_awaits, self);
     Py_DECREF(request);
 }
 

@@ -11,25 +11,27 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/bridge.h"
 
-static struct asgi_gateway *gateway_of(const struct xs_gateway *gateway);
+static struct asgi_gateway *asgi_of(struct ext_gateway *gateway);
 
 /* ---- what the core tells ---- */
 
 static void on_request(struct xs_gateway *base, struct xs_request *req)
 {
-    struct asgi_gateway *gateway = gateway_of(base);
+    struct asgi_gateway *gateway =
+        asgi_of(xs_container_of(base, struct ext_gateway, base));
     struct asgi_request *request = asgi_request_new(gateway, req);
 
     req->user = request;
     if (request == NULL) {
-        PyErr_WriteUnraisable(gateway->app);
+        ext_unraisable(gateway->base.app);
         xs_response_fail(req);
         return;
     }
     request->scope = asgi_scope_new(gateway, req);
     if (request->scope == NULL || asgi_task_start(request) < 0) {
-        PyErr_WriteUnraisable(gateway->app);
+        ext_unraisable(gateway->base.app);
         asgi_request_finish(request);
     }
     Py_DECREF(request);
@@ -72,7 +74,7 @@ static void on_abort(struct xs_request *req, enum xs_abort why)
     Py_DECREF(request);
 }
 
-static const struct xs_gateway_ops gateway_ops = {
+static const struct xs_gateway_ops core_ops = {
     .on_request = on_request,
     .on_body = on_body,
     .on_drain = on_drain,
@@ -80,80 +82,12 @@ static const struct xs_gateway_ops gateway_ops = {
     .on_abort = on_abort,
 };
 
-static struct asgi_gateway *gateway_of(const struct xs_gateway *gateway)
+/* ---- what the server asks ---- */
+
+static void gateway_free(struct ext_gateway *base)
 {
-    XS_ASSERT(gateway->ops == &gateway_ops);
-    return xs_container_of(gateway, struct asgi_gateway, base);
-}
+    struct asgi_gateway *gateway = asgi_of(base);
 
-/* ---- from new to free ---- */
-
-PyObject *asgi_option(PyObject *config, const char *name)
-{
-    PyObject *value;
-
-    if (config == Py_None) {
-        Py_RETURN_NONE;
-    }
-    value = PyDict_Check(config) ? PyMapping_GetItemString(config, name)
-                                 : PyObject_GetAttrString(config, name);
-    if (value == NULL && (PyErr_ExceptionMatches(PyExc_AttributeError) ||
-                          PyErr_ExceptionMatches(PyExc_KeyError))) {
-        PyErr_Clear();
-        Py_RETURN_NONE;
-    }
-    return value;
-}
-
-static PyObject *init_logger(void)
-{
-    PyObject *logging = PyImport_ImportModule("logging");
-    PyObject *logger = NULL;
-
-    if (logging != NULL) {
-        logger = PyObject_CallMethod(logging, "getLogger", "s", "xsgi.error");
-        Py_DECREF(logging);
-    }
-    return logger;
-}
-
-struct xs_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
-                                PyObject *loop, PyObject *config)
-{
-    struct asgi_gateway *gateway = PyMem_Calloc(1, sizeof *gateway);
-
-    if (gateway == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    gateway->base.ops = &gateway_ops;
-    gateway->asgi = asgi;
-    Py_INCREF(app);
-    gateway->app = app;
-    Py_INCREF(loop);
-    gateway->loop = loop;
-    gateway->thread = PyThread_get_thread_ident();
-    xs_list_init(&gateway->requests);
-    gateway->create_future = PyObject_GetAttrString(loop, "create_future");
-    gateway->logger = init_logger();
-    gateway->context = PyContext_CopyCurrent();
-    if (gateway->create_future == NULL || gateway->logger == NULL ||
-        gateway->context == NULL || asgi_scope_init(gateway, config) < 0 ||
-        asgi_task_init(gateway, config) < 0) {
-        ext_asgi_free(&gateway->base);
-        return NULL;
-    }
-    return &gateway->base;
-}
-
-void ext_asgi_free(struct xs_gateway *base)
-{
-    struct asgi_gateway *gateway;
-
-    if (base == NULL) {
-        return;
-    }
-    gateway = gateway_of(base);
     while (!xs_list_empty(&gateway->requests)) {
         struct asgi_request *request =
             xs_container_of(gateway->requests.next, struct asgi_request, link);
@@ -161,25 +95,39 @@ void ext_asgi_free(struct xs_gateway *base)
         XS_ASSERT(request->req == NULL);
         asgi_request_finish(request);
     }
-    XS_ASSERT(gateway->running == 0);
     asgi_scope_fini(gateway);
     asgi_task_fini(gateway);
-    Py_CLEAR(gateway->logger);
     Py_CLEAR(gateway->context);
     Py_CLEAR(gateway->create_future);
     Py_CLEAR(gateway->loop);
-    Py_CLEAR(gateway->app);
+    ext_gateway_fini(base);
     PyMem_Free(gateway);
 }
 
-size_t ext_asgi_running(const struct xs_gateway *gateway)
+static int gateway_traverse(struct ext_gateway *base, visitproc visit,
+                            void *arg)
 {
-    return gateway_of(gateway)->running;
+    struct asgi_gateway *gateway = asgi_of(base);
+    struct xs_list *link;
+    int err = ext_gateway_traverse(base, visit, arg);
+
+    if (err != 0) {
+        return err;
+    }
+    Py_VISIT(gateway->context);
+    Py_VISIT(gateway->create_future);
+    Py_VISIT(gateway->loop);
+    for (link = gateway->requests.next; link != &gateway->requests;
+         link = link->next) {
+        Py_VISIT(xs_container_of(link, struct asgi_request, link));
+    }
+    err = asgi_scope_traverse(gateway, visit, arg);
+    return err != 0 ? err : asgi_task_traverse(gateway, visit, arg);
 }
 
-void ext_asgi_cancel_all(struct xs_gateway *base)
+static void gateway_cancel(struct ext_gateway *base)
 {
-    struct asgi_gateway *gateway = gateway_of(base);
+    struct asgi_gateway *gateway = asgi_of(base);
     struct xs_list rest;
     struct xs_list *link;
 
@@ -197,14 +145,69 @@ void ext_asgi_cancel_all(struct xs_gateway *base)
         Py_INCREF(task);
         done = PyObject_CallMethodNoArgs(task, gateway->asgi->str.cancel);
         if (done == NULL) {
-            PyErr_WriteUnraisable(task);
+            ext_unraisable(task);
         }
         Py_XDECREF(done);
         Py_DECREF(task);
     }
 }
 
-void ext_asgi_conn_close(void *conn_user)
+static void gateway_conn_close(void *conn_user)
 {
-    Py_XDECREF((PyObject *)conn_user);
+    Py_DECREF((PyObject *)conn_user);
+}
+
+static const struct ext_gateway_ops server_ops = {
+    .free = gateway_free,
+    .traverse = gateway_traverse,
+    .cancel = gateway_cancel,
+    .conn_close = gateway_conn_close,
+};
+
+static struct asgi_gateway *asgi_of(struct ext_gateway *gateway)
+{
+    XS_ASSERT(gateway->ops == &server_ops);
+    return xs_container_of(gateway, struct asgi_gateway, base);
+}
+
+static int init_cancelled(struct ext_asgi *asgi)
+{
+    PyObject *module;
+
+    if (asgi->cancelled != NULL) {
+        return 0;
+    }
+    module = PyImport_ImportModule("asyncio.exceptions");
+    if (module != NULL) {
+        asgi->cancelled = PyObject_GetAttrString(module, "CancelledError");
+        Py_DECREF(module);
+    }
+    return asgi->cancelled == NULL ? -1 : 0;
+}
+
+struct ext_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
+                                 PyObject *loop, PyObject *config)
+{
+    struct asgi_gateway *gateway = PyMem_Calloc(1, sizeof *gateway);
+
+    if (gateway == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    gateway->base.base.ops = &core_ops;
+    gateway->base.ops = &server_ops;
+    gateway->asgi = asgi;
+    gateway->loop = Py_NewRef(loop);
+    xs_list_init(&gateway->requests);
+    gateway->create_future = PyObject_GetAttrString(loop, "create_future");
+    gateway->context = PyContext_CopyCurrent();
+    if (ext_gateway_init(&gateway->base, app, asgi->disconnected) < 0 ||
+        gateway->create_future == NULL || gateway->context == NULL ||
+        init_cancelled(asgi) < 0 ||
+        asgi_scope_init(gateway, config) < 0 ||
+        asgi_task_init(gateway, config) < 0) {
+        gateway_free(&gateway->base);
+        return NULL;
+    }
+    return &gateway->base;
 }

@@ -21,6 +21,7 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/bridge.h"
 #include "python/ext/report.h"
 
 /* Behind the fields of asyncio.Task. All are set only while the first step is
@@ -172,11 +173,8 @@ int asgi_lazy_init(struct ext_asgi *asgi)
         asgi->lazy.enter = lazy_private(tasks, "_enter_task");
         asgi->lazy.leave = lazy_private(tasks, "_leave_task");
     }
-    asgi->lazy.cancelled = lazy_private(
-        PyImport_AddModule("asyncio.exceptions"), "CancelledError");
     base = lazy_private(tasks, "Task");
     can = base != NULL && lazy_fits(base) && asgi->lazy.enter != NULL &&
-          asgi->lazy.cancelled != NULL &&
           (PY_VERSION_HEX >= 0x030C0000) == (asgi->lazy.leave == NULL);
     if (can) {
         asgi->lazy.type = lazy_new_type(asgi, (PyTypeObject *)base);
@@ -206,7 +204,7 @@ static void lazy_give(struct ext_asgi *asgi, PyObject *task)
 {
     const char *weak = (char *)task + Py_TYPE(task)->tp_weaklistoffset;
 
-    if (ASGI_SPARE_KEEP > 0 && asgi->lazy.spare == NULL &&
+    if (EXT_SPARE_KEEP > 0 && asgi->lazy.spare == NULL &&
         Py_REFCNT(task) == 1 &&
         *(PyObject *const *)(const void *)weak == NULL) {
         asgi->lazy.spare = task;
@@ -239,7 +237,7 @@ static void lazy_leave(struct asgi_gateway *gateway, PyObject *task,
                ? lazy_call(asgi->lazy.leave, gateway->loop, task)
                : lazy_call(asgi->lazy.enter, gateway->loop, before);
     if (done == NULL) {
-        PyErr_WriteUnraisable(task);
+        ext_unraisable(task);
     }
     Py_XDECREF(done);
     Py_DECREF(before);
@@ -266,20 +264,20 @@ static int lazy_step(struct asgi_gateway *gateway, PyObject *task,
     *step = PyIter_Send(runner, Py_None, result);
     lazy_leave(gateway, task, before);
     if (PyContext_Exit(context) < 0) {
-        PyErr_WriteUnraisable(context);
+        ext_unraisable(context);
     }
     return 0;
 }
 
-/* What is no Exception has come out of what never was a task. A cancellation
- * has nobody to tell. */
-static int lazy_raised(struct asgi_gateway *gateway)
+/* Out of what never was a task comes nothing but its cancellation, and that has
+ * nobody to tell. */
+static void lazy_raised(const struct asgi_gateway *gateway)
 {
-    if (PyErr_ExceptionMatches(gateway->asgi->lazy.cancelled)) {
+    if (PyErr_ExceptionMatches(gateway->asgi->cancelled)) {
         PyErr_Clear();
-        return 0;
+    } else {
+        ext_unraisable(gateway->base.app);
     }
-    return asgi_task_defer_raise(gateway);
 }
 
 /* It has to be a task now, or is one: `step` is for its own first step. */
@@ -321,7 +319,9 @@ int asgi_lazy_start(struct asgi_request *request, PyObject *runner)
         err = lazy_go_on(request, task, runner, step, result);
     } else if (err == 0) {
         Py_XDECREF(result);
-        err = step == PYGEN_ERROR ? lazy_raised(gateway) : 0;
+        if (step == PYGEN_ERROR) {
+            lazy_raised(gateway);
+        }
         lazy_of(task)->runner = NULL;
         lazy_give(asgi, task);
         task = NULL;

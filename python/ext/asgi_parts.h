@@ -17,6 +17,7 @@
 #include "core/base/list.h"
 #include "core/gateway.h"
 #include "python/ext/asgi.h"
+#include "python/ext/names.h"
 #include "python/ext/python.h"
 
 /* How far the application is with its response. */
@@ -35,29 +36,14 @@ enum asgi_task_mode {
     ASGI_TASK_LAZY,
 };
 
-/* Header fields seen lately: see asgi_headers.c. */
-#define ASGI_KEPT 256u      /* entries of each table */
-#define ASGI_NAME_MAX 30u   /* longer names are not kept */
-#define ASGI_VALUE_MAX 128u /* nor are longer values */
-
-struct asgi_name {
-    PyObject *bytes; /* owned: in lower case; NULL: empty entry */
-    bool secret;     /* values are credentials */
-    uint8_t len;
-    uint8_t spelling[ASGI_NAME_MAX];
-};
-
 struct asgi_gateway {
-    struct xs_gateway base;
+    struct ext_gateway base;
 
     /* Fixed by ext_asgi_new. */
     struct ext_asgi *asgi;   /* borrowed: the module outlives its servers */
-    PyObject *app;           /* owned */
     PyObject *loop;          /* owned */
     PyObject *create_future; /* owned: bound to `loop` */
-    PyObject *logger;        /* owned */
     PyObject *context;       /* owned: what each request's is a copy of */
-    unsigned long thread;    /* the loop's */
 
     /* Written only by asgi_task.c. */
     struct {
@@ -70,20 +56,18 @@ struct asgi_gateway {
 
     /* Written only by asgi_scope.c. */
     struct {
-        PyObject *model;     /* owned: a scope with the commonest values */
-        PyObject *versions;  /* owned: scope["asgi"] */
-        PyObject *state;     /* owned: the lifespan's; NULL: none */
-        PyObject *root_path; /* owned: str */
-        PyObject *root_raw;  /* owned: bytes */
-        PyObject *server;    /* owned: the model's (host, port) */
-        PyObject *methods;   /* owned: tuple of str, see asgi_scope.c */
-        PyObject *http_1_0;  /* owned: str */
-        struct asgi_name names[ASGI_KEPT];
-        PyObject *pairs[ASGI_KEPT]; /* owned; NULL: empty entry */
+        PyObject *model;        /* owned: a scope with the commonest values */
+        PyObject *versions;     /* owned: scope["asgi"] */
+        PyObject *state;        /* owned: the lifespan's; NULL: none */
+        PyObject *root_path;    /* owned: str */
+        PyObject *root_raw;     /* owned: bytes */
+        PyObject *server;       /* owned: the model's (host, port) */
+        PyObject *methods;      /* owned: see method.h */
+        PyObject *http_1_0;     /* owned: str */
+        struct ext_names names; /* keys are bytes, values pairs of bytes */
     } scope;
 
     struct xs_list requests; /* asgi_request.link; each holds a reference */
-    size_t running;          /* their number */
 };
 
 struct asgi_request {
@@ -172,21 +156,19 @@ void asgi_throw(PyObject *const *args, Py_ssize_t count);
 PySendResult asgi_receive_step(struct asgi_await *await, PyObject **result);
 PySendResult asgi_send_step(struct asgi_await *await, PyObject **result);
 
-/* asgi_gateway.c */
-
-/* An option of the server's: a new reference; None if it is not set. NULL with
- * an exception set. */
-PyObject *asgi_option(PyObject *config, const char *name);
-
 /* asgi_scope.c */
 
 int asgi_scope_init(struct asgi_gateway *gateway, PyObject *config);
+int asgi_scope_traverse(struct asgi_gateway *gateway, visitproc visit,
+                        void *arg);
 void asgi_scope_fini(struct asgi_gateway *gateway);
 
 /* The scope of `req`, a new dict. NULL with an exception set. */
 PyObject *asgi_scope_new(struct asgi_gateway *gateway, struct xs_request *req);
 
 /* asgi_headers.c */
+
+int asgi_headers_init(struct asgi_gateway *gateway);
 
 /* scope["headers"], a new list. NULL with an exception set. */
 PyObject *asgi_headers_new(struct asgi_gateway *gateway,
@@ -207,15 +189,13 @@ void asgi_runner_hold(PyObject *self, PySendResult step, PyObject *object);
 /* asgi_task.c */
 
 int asgi_task_init(struct asgi_gateway *gateway, PyObject *config);
+int asgi_task_traverse(struct asgi_gateway *gateway, visitproc visit,
+                       void *arg);
 void asgi_task_fini(struct asgi_gateway *gateway);
 
 /* Run the application for `request` in a task of its own. -1 with an exception
  * set: it has not begun. */
 int asgi_task_start(struct asgi_request *request);
-
-/* Let what is raised leave the loop on its next turn: KeyboardInterrupt ends
- * it there as it does from any other task. Takes it. */
-int asgi_task_defer_raise(const struct asgi_gateway *gateway);
 
 /* asgi_lazy.c */
 
@@ -232,43 +212,5 @@ void asgi_report_raised(struct asgi_request *request);
 
 /* It returned before its response was complete. */
 void asgi_report_incomplete(struct asgi_request *request);
-
-/* Spare objects. */
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ASGI_SPARE_KEEP 0u /* let the sanitizer see every use after free */
-#else
-#define ASGI_SPARE_KEEP ASGI_SPARE_MAX
-#endif
-
-/* An object of `type`, untracked, its own fields not set. NULL with an
- * exception set. */
-static inline PyObject *asgi_spare_take(struct asgi_spare *spare,
-                                        PyTypeObject *type)
-{
-    if (spare->closed) {
-        PyErr_SetString(PyExc_RuntimeError, "the interpreter is going");
-        return NULL;
-    }
-    if (spare->count > 0) {
-        spare->count--;
-        return PyObject_Init(spare->objects[spare->count], type);
-    }
-    return PyObject_GC_New(PyObject, type);
-}
-
-/* For tp_dealloc: `object` is untracked and holds nothing. */
-static inline void asgi_spare_give(struct asgi_spare *spare, PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-
-    if (spare->count != ASGI_SPARE_KEEP && !spare->closed) {
-        spare->objects[spare->count] = object;
-        spare->count++;
-    } else {
-        PyObject_GC_Del(object);
-    }
-    Py_DECREF(type);
-}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/bridge.h"
 
 static struct asgi_request *request_of(PyObject *self)
 {
@@ -45,7 +46,7 @@ struct asgi_request *asgi_request_new(struct asgi_gateway *gateway,
 {
     struct ext_asgi *asgi = gateway->asgi;
     struct asgi_request *request =
-        request_of(asgi_spare_take(&asgi->spare_requests, asgi->request_type));
+        request_of(ext_spare_take(&asgi->spare_requests, asgi->request_type));
 
     if (request == NULL) {
         return NULL;
@@ -64,7 +65,7 @@ struct asgi_request *asgi_request_new(struct asgi_gateway *gateway,
     request->why = XS_ABORT_RESET;
     xs_list_init(&request->link);
     xs_list_append(&gateway->requests, &request->link);
-    gateway->running++;
+    gateway->base.running++;
     Py_INCREF(request);
     PyObject_GC_Track((PyObject *)request);
     return request;
@@ -89,8 +90,8 @@ void asgi_request_finish(struct asgi_request *request)
         request->response = ASGI_RESPONSE_ENDED;
         asgi_request_detach(request);
     }
-    XS_ASSERT(gateway->running > 0);
-    gateway->running--;
+    XS_ASSERT(gateway->base.running > 0);
+    gateway->base.running--;
     request->gateway = NULL;
     xs_list_remove(&request->link);
     Py_CLEAR(request->task);
@@ -133,7 +134,7 @@ void asgi_request_wake(struct asgi_request *request, struct xs_list *waiters)
         XS_ASSERT(future != NULL);
         Py_INCREF(future);
         if (wake_future(request->asgi, future) < 0) {
-            PyErr_WriteUnraisable(future);
+            ext_unraisable(future);
         }
         Py_DECREF(future);
     }
@@ -141,10 +142,8 @@ void asgi_request_wake(struct asgi_request *request, struct xs_list *waiters)
 
 int asgi_request_raise_gone(const struct asgi_request *request)
 {
-    PyErr_SetString(
-        request->asgi->disconnected,
-        request->gone ? xs_abort_text(request->why) : "the client is gone");
-    return -1;
+    return ext_raise_gone(request->asgi->disconnected, request->gone,
+                          request->why);
 }
 
 static int request_traverse(PyObject *self, visitproc visit, void *arg)
@@ -168,7 +167,7 @@ static void request_dealloc(PyObject *self)
     XS_ASSERT(request->req == NULL);
     XS_ASSERT(xs_list_empty(&request->receivers));
     XS_ASSERT(xs_list_empty(&request->senders));
-    asgi_spare_give(&asgi->spare_requests, self);
+    ext_spare_give(&asgi->spare_requests, self);
 }
 
 static PyType_Slot request_slots[] = {

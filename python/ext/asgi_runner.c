@@ -43,7 +43,7 @@ PyObject *asgi_runner_new(struct asgi_request *request)
 {
     struct ext_asgi *asgi = request->asgi;
     struct asgi_runner *runner =
-        runner_of(asgi_spare_take(&asgi->spare_runners, asgi->runner_type));
+        runner_of(ext_spare_take(&asgi->spare_runners, asgi->runner_type));
 
     if (runner == NULL) {
         return NULL;
@@ -130,7 +130,7 @@ static int runner_begin(struct asgi_runner *runner)
         PyObject *args[4] = {NULL, request->scope, receive, send};
 
         awaitable =
-            PyObject_Vectorcall(request->gateway->app, args + 1,
+            PyObject_Vectorcall(request->gateway->base.app, args + 1,
                                 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     }
     Py_XDECREF(receive);
@@ -154,11 +154,11 @@ static void runner_finish(struct asgi_runner *runner)
 }
 
 /* What an application raises is its own affair, an exit too: one request does
- * not end the server. Cancellation and interrupts go on to the task. */
-static bool runner_keeps(void)
+ * not end the server. Only a cancellation goes on, to the task. */
+static bool runner_keeps(const struct asgi_request *request)
 {
-    return PyErr_ExceptionMatches(PyExc_Exception) ||
-           PyErr_ExceptionMatches(PyExc_SystemExit);
+    return request->gateway != NULL &&
+           PyErr_ExceptionMatches(request->asgi->cancelled) == 0;
 }
 
 /* The application has returned or raised. */
@@ -173,7 +173,7 @@ static PySendResult runner_end(struct asgi_runner *runner, PySendResult step,
         if (request->req != NULL) {
             asgi_report_incomplete(request);
         }
-    } else if (runner_keeps() && request->gateway != NULL) {
+    } else if (runner_keeps(request)) {
         asgi_report_raised(request);
         step = PYGEN_RETURN;
     }
@@ -400,7 +400,7 @@ static void runner_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     Py_CLEAR(runner->held_object);
     Py_CLEAR(runner->coro);
-    asgi_spare_give(&asgi->spare_runners, self);
+    ext_spare_give(&asgi->spare_runners, self);
     Py_DECREF(request);
 }
 

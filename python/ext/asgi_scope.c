@@ -6,15 +6,14 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/method.h"
+#include "python/ext/option.h"
+#include "python/ext/path.h"
 
 /* The version of the HTTP part of ASGI that is implemented here. From 2.4 on
  * `send` raises OSError when the client has gone. */
 #define SCOPE_ASGI_VERSION "3.0"
 #define SCOPE_SPEC_VERSION "2.5"
-
-/* In scope.methods in this order; the first is the model's. */
-static const char *const method_names[] = {"GET",   "POST",   "HEAD",   "PUT",
-                                           "PATCH", "DELETE", "OPTIONS"};
 
 /* Set scope[key] = value and let `value`, a new reference or NULL, go. */
 static int scope_put(PyObject *scope, PyObject *key, PyObject *value)
@@ -31,44 +30,19 @@ static int scope_put(PyObject *scope, PyObject *key, PyObject *value)
 
 /* ---- what is made once ---- */
 
-static PyObject *init_methods(void)
-{
-    PyObject *methods = PyTuple_New((Py_ssize_t)XS_COUNT_OF(method_names));
-    size_t i;
-
-    for (i = 0; methods != NULL && i < XS_COUNT_OF(method_names); i++) {
-        PyObject *name = PyUnicode_InternFromString(method_names[i]);
-
-        if (name == NULL) {
-            Py_CLEAR(methods);
-        } else {
-            PyTuple_SET_ITEM(methods, (Py_ssize_t)i, name);
-        }
-    }
-    return methods;
-}
-
 static int init_root_path(struct asgi_gateway *gateway, PyObject *config)
 {
-    PyObject *root = asgi_option(config, "root_path");
-
-    if (root == Py_None) {
-        Py_DECREF(root);
-        root = PyUnicode_FromString("");
-    }
-    gateway->scope.root_path = root;
-    if (root != NULL && !PyUnicode_Check(root)) {
-        PyErr_SetString(PyExc_TypeError, "root_path must be a str");
+    gateway->scope.root_path = ext_option_str(config, "root_path");
+    if (gateway->scope.root_path == NULL) {
         return -1;
     }
-    gateway->scope.root_raw =
-        root == NULL ? NULL : PyUnicode_AsUTF8String(root);
+    gateway->scope.root_raw = PyUnicode_AsUTF8String(gateway->scope.root_path);
     return gateway->scope.root_raw == NULL ? -1 : 0;
 }
 
 static int init_state(struct asgi_gateway *gateway, PyObject *config)
 {
-    PyObject *state = asgi_option(config, "state");
+    PyObject *state = ext_option(config, "state");
 
     if (state == NULL) {
         return -1;
@@ -123,7 +97,7 @@ int asgi_scope_init(struct asgi_gateway *gateway, PyObject *config)
 {
     const struct ext_asgi *asgi = gateway->asgi;
 
-    gateway->scope.methods = init_methods();
+    gateway->scope.methods = ext_methods_new();
     gateway->scope.http_1_0 = PyUnicode_FromString("1.0");
     gateway->scope.versions =
         Py_BuildValue("{OsOs}", asgi->str.version, SCOPE_ASGI_VERSION,
@@ -138,13 +112,20 @@ int asgi_scope_init(struct asgi_gateway *gateway, PyObject *config)
         init_state(gateway, config) < 0) {
         return -1;
     }
-    return init_model(gateway);
+    return init_model(gateway) < 0 ? -1 : asgi_headers_init(gateway);
+}
+
+int asgi_scope_traverse(struct asgi_gateway *gateway, visitproc visit,
+                        void *arg)
+{
+    Py_VISIT(gateway->scope.model);
+    Py_VISIT(gateway->scope.versions);
+    Py_VISIT(gateway->scope.state);
+    return 0;
 }
 
 void asgi_scope_fini(struct asgi_gateway *gateway)
 {
-    size_t i;
-
     Py_CLEAR(gateway->scope.model);
     Py_CLEAR(gateway->scope.versions);
     Py_CLEAR(gateway->scope.state);
@@ -153,10 +134,7 @@ void asgi_scope_fini(struct asgi_gateway *gateway)
     Py_CLEAR(gateway->scope.server);
     Py_CLEAR(gateway->scope.methods);
     Py_CLEAR(gateway->scope.http_1_0);
-    for (i = 0; i < ASGI_KEPT; i++) {
-        Py_CLEAR(gateway->scope.names[i].bytes);
-        Py_CLEAR(gateway->scope.pairs[i]);
-    }
+    ext_names_fini(&gateway->scope.names);
 }
 
 /* ---- the ends of a connection ---- */
@@ -232,16 +210,11 @@ static int put_ends(struct asgi_gateway *gateway, PyObject *scope,
 static PyObject *scope_method(const struct asgi_gateway *gateway,
                               struct xs_slice method)
 {
-    PyObject *text;
+    PyObject *text = ext_methods_find(gateway->scope.methods, method);
     size_t i;
 
-    for (i = 0; i < XS_COUNT_OF(method_names); i++) {
-        text = PyTuple_GET_ITEM(gateway->scope.methods, (Py_ssize_t)i);
-        if ((size_t)PyUnicode_GET_LENGTH(text) == method.len &&
-            memcmp(PyUnicode_1BYTE_DATA(text), method.data, method.len) == 0) {
-            Py_INCREF(text);
-            return text;
-        }
+    if (text != NULL) {
+        return Py_NewRef(text);
     }
     text = PyUnicode_New((Py_ssize_t)method.len, 127);
     for (i = 0; text != NULL && i < method.len; i++) {
@@ -251,67 +224,19 @@ static PyObject *scope_method(const struct asgi_gateway *gateway,
     return text;
 }
 
-static int hex_value(uint8_t digit)
-{
-    if (digit >= '0' && digit <= '9') {
-        return digit - '0';
-    }
-    digit |= 0x20;
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
-/* Percent-decode `raw` into `out`, which has room for it; the length. What is
- * no escape stays as it is. */
-static size_t path_decode(uint8_t *out, struct xs_slice raw)
-{
-    size_t from = 0;
-    size_t to = 0;
-
-    while (from < raw.len) {
-        int high = -1;
-        int low = -1;
-
-        if (raw.data[from] == '%' && raw.len - from > 2) {
-            high = hex_value(raw.data[from + 1]);
-            low = hex_value(raw.data[from + 2]);
-        }
-        if (high >= 0 && low >= 0) {
-            out[to] = (uint8_t)(high * 16 + low);
-            from += 3;
-        } else {
-            out[to] = raw.data[from];
-            from++;
-        }
-        to++;
-    }
-    return to;
-}
-
 /* The path as text, new. Bytes that are no UTF-8 become U+FFFD. */
 static PyObject *scope_path(struct xs_slice raw)
 {
-    uint8_t small[512];
-    uint8_t *decoded = small;
-    PyObject *path;
-    size_t len;
+    struct ext_path path;
+    PyObject *text;
 
-    if (raw.len == 0 || memchr(raw.data, '%', raw.len) == NULL) {
-        return PyUnicode_DecodeUTF8((const char *)raw.data, (Py_ssize_t)raw.len,
-                                    "replace");
+    if (ext_path_init(&path, raw) < 0) {
+        return NULL;
     }
-    if (raw.len > sizeof small) {
-        decoded = PyMem_Malloc(raw.len);
-        if (decoded == NULL) {
-            return PyErr_NoMemory();
-        }
-    }
-    len = path_decode(decoded, raw);
-    path =
-        PyUnicode_DecodeUTF8((const char *)decoded, (Py_ssize_t)len, "replace");
-    if (decoded != small) {
-        PyMem_Free(decoded);
-    }
-    return path;
+    text = PyUnicode_DecodeUTF8((const char *)path.bytes.data,
+                                (Py_ssize_t)path.bytes.len, "replace");
+    ext_path_fini(&path);
+    return text;
 }
 
 /* Whether `path` is under `root` already: a proxy may strip the root path or

@@ -16,7 +16,6 @@
 
 #include "core/base/base.h"
 #include "core/base/error.h"
-#include "core/base/limits.h"
 #include "python/ext/asgi_parts.h"
 #include "python/ext/bridge.h"
 
@@ -292,34 +291,6 @@ static int body_more(const struct ext_asgi *asgi, PyObject *message)
     return truth;
 }
 
-/* The core has written the bytes, or dropped them. GIL held. */
-static void body_release(void *owner)
-{
-    Py_DECREF((PyObject *)owner);
-}
-
-/* Hand `bytes` (may be NULL) to the core: an XS_E… code. */
-static int body_queue(struct asgi_request *request, PyObject *bytes, bool more)
-{
-    struct xs_lent lent = {{NULL, 0}, NULL, NULL};
-    int err;
-
-    if (bytes != NULL) {
-        lent.bytes = xs_slice_of(PyBytes_AS_STRING(bytes),
-                                 (size_t)PyBytes_GET_SIZE(bytes));
-        if (lent.bytes.len > XS_TX_COPY_MAX) {
-            lent.release = body_release;
-            lent.owner = bytes;
-            Py_INCREF(bytes);
-        }
-    }
-    err = xs_response_body(request->req, &lent, more);
-    if (err != 0 && lent.release != NULL) {
-        Py_DECREF(bytes);
-    }
-    return err;
-}
-
 static PySendResult body_error(struct asgi_request *request, int err)
 {
     if (err == XS_EGONE) {
@@ -353,7 +324,7 @@ static PySendResult send_body(struct asgi_await *await)
         Py_XDECREF(bytes);
         return PYGEN_ERROR;
     }
-    err = body_queue(request, bytes, more != 0);
+    err = ext_lend(request->req, bytes, more != 0);
     Py_XDECREF(bytes);
     if (err == XS_EAGAIN) {
         return PYGEN_NEXT; /* somebody else's bytes are over the mark */

@@ -20,7 +20,8 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
-#include "python/ext/report.h"
+#include "python/ext/bridge.h"
+#include "python/ext/option.h"
 
 #define HAS_EAGER (PY_VERSION_HEX >= 0x030C0000)
 
@@ -100,7 +101,7 @@ static int init_mode(struct asgi_gateway *gateway, PyObject *name)
 
 int asgi_task_init(struct asgi_gateway *gateway, PyObject *config)
 {
-    PyObject *name = asgi_option(config, "task_mode");
+    PyObject *name = ext_option(config, "task_mode");
     int can;
 
     if (name == NULL) {
@@ -130,6 +131,14 @@ int asgi_task_init(struct asgi_gateway *gateway, PyObject *config)
                : init_plain(gateway);
 }
 
+int asgi_task_traverse(struct asgi_gateway *gateway, visitproc visit, void *arg)
+{
+    Py_VISIT(gateway->task.start);
+    Py_VISIT(gateway->task.keywords);
+    Py_VISIT(gateway->task.ready);
+    return 0;
+}
+
 void asgi_task_fini(struct asgi_gateway *gateway)
 {
     Py_CLEAR(gateway->task.start);
@@ -147,30 +156,6 @@ static PyObject *start_vectorcall(const struct asgi_gateway *gateway,
                                gateway->task.keywords);
 }
 
-static PyObject *raise_later(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    PyErr_SetObject((PyObject *)Py_TYPE(self), self);
-    return NULL;
-}
-
-static PyMethodDef raise_later_def = {"raise", raise_later, METH_NOARGS, NULL};
-
-int asgi_task_defer_raise(const struct asgi_gateway *gateway)
-{
-    PyObject *exc = ext_raised_take();
-    PyObject *call = PyCFunction_New(&raise_later_def, exc);
-    PyObject *handle = NULL;
-
-    if (call != NULL) {
-        handle = PyObject_CallMethod(gateway->loop, "call_soon", "O", call);
-    }
-    Py_XDECREF(exc);
-    Py_XDECREF(call);
-    Py_XDECREF(handle);
-    return handle == NULL ? -1 : 0;
-}
-
 /* Leave `context`; keeps what is raised. */
 static void task_leave(PyObject *context)
 {
@@ -180,7 +165,7 @@ static void task_leave(PyObject *context)
 
     PyErr_Fetch(&type, &value, &traceback);
     if (PyContext_Exit(context) < 0) {
-        PyErr_WriteUnraisable(context);
+        ext_unraisable(context);
     }
     PyErr_Restore(type, value, traceback);
 }
@@ -219,9 +204,7 @@ static int task_step_ahead(struct asgi_gateway *gateway, PyObject *task)
     ours = step_of(handle, task);
     if (ours > 0) {
         done = PyObject_CallMethod(handle, "_run", NULL);
-        if (done == NULL) {
-            ours = asgi_task_defer_raise(gateway);
-        }
+        ours = done == NULL ? -1 : ours;
     } else {
         done = PyObject_CallMethod(ready, "append", "O", handle);
         ours = done == NULL ? -1 : ours;
@@ -245,8 +228,7 @@ static int task_start(struct asgi_request *request, PyObject *runner)
     task = start_vectorcall(gateway, runner);
     task_leave(gateway->context);
     if (task == NULL) {
-        /* The application has raised it, not the start. */
-        return request->gateway == NULL ? asgi_task_defer_raise(gateway) : -1;
+        return -1;
     }
     if (gateway->task.ready != NULL && task_step_ahead(gateway, task) < 0) {
         Py_DECREF(task);

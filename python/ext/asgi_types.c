@@ -2,35 +2,18 @@
 
 #include "python/ext/asgi_parts.h"
 
-PyDoc_STRVAR(disconnected_doc,
-             "The client has gone: the response cannot reach it any more.\n"
-             "\n"
-             "Raised by ``await send(message)``. An application may let it "
-             "escape.");
-
 static int init_strings(struct ext_asgi *asgi)
 {
-#define X(name, text)                                  \
-    asgi->str.name = PyUnicode_InternFromString(text); \
-    if (asgi->str.name == NULL) {                      \
-        return -1;                                     \
-    }
-    ASGI_STRINGS(X)
-#undef X
-    return 0;
+    struct asgi_strings *str = &asgi->str;
+
+    return true ASGI_STRINGS(EXT_STRING_INIT) ? 0 : -1;
 }
 
-int ext_asgi_init(struct ext_asgi *asgi, PyObject *module)
+int ext_asgi_init(struct ext_asgi *asgi, PyObject *module,
+                  PyObject *disconnected)
 {
     asgi->module = module;
-    asgi->disconnected =
-        PyErr_NewExceptionWithDoc("xsgi.ClientDisconnected", disconnected_doc,
-                                  PyExc_ConnectionResetError, NULL);
-    if (asgi->disconnected == NULL ||
-        PyModule_AddObjectRef(module, "ClientDisconnected",
-                              asgi->disconnected) < 0) {
-        return -1;
-    }
+    asgi->disconnected = Py_NewRef(disconnected);
     if (init_strings(asgi) < 0 || asgi_request_init_type(module, asgi) < 0 ||
         asgi_await_init_type(module, asgi) < 0 ||
         asgi_runner_init_type(module, asgi) < 0) {
@@ -48,25 +31,16 @@ int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg)
     Py_VISIT(asgi->lazy.type);
     Py_VISIT(asgi->lazy.enter);
     Py_VISIT(asgi->lazy.leave);
-    Py_VISIT(asgi->lazy.cancelled);
+    Py_VISIT(asgi->cancelled);
     Py_VISIT(asgi->lazy.spare);
     return 0;
 }
 
-static void spare_clear(struct asgi_spare *spare)
-{
-    spare->closed = true;
-    while (spare->count > 0) {
-        spare->count--;
-        PyObject_GC_Del(spare->objects[spare->count]);
-    }
-}
-
 void ext_asgi_clear(struct ext_asgi *asgi)
 {
-    spare_clear(&asgi->spare_requests);
-    spare_clear(&asgi->spare_awaits);
-    spare_clear(&asgi->spare_runners);
+    ext_spare_close(&asgi->spare_requests, asgi->request_type);
+    ext_spare_close(&asgi->spare_awaits, asgi->await_type);
+    ext_spare_close(&asgi->spare_runners, asgi->runner_type);
     Py_CLEAR(asgi->request_type);
     Py_CLEAR(asgi->await_type);
     Py_CLEAR(asgi->runner_type);
@@ -75,13 +49,13 @@ void ext_asgi_clear(struct ext_asgi *asgi)
     Py_CLEAR(asgi->lazy.type);
     Py_CLEAR(asgi->lazy.enter);
     Py_CLEAR(asgi->lazy.leave);
-    Py_CLEAR(asgi->lazy.cancelled);
+    Py_CLEAR(asgi->cancelled);
 }
 
 void ext_asgi_fini(struct ext_asgi *asgi)
 {
+    struct asgi_strings *str = &asgi->str;
+
     ext_asgi_clear(asgi);
-#define X(name, text) Py_CLEAR(asgi->str.name);
-    ASGI_STRINGS(X)
-#undef X
+    ASGI_STRINGS(EXT_STRING_FINI)
 }

@@ -54,8 +54,10 @@ static int module_exec(PyObject *module)
 {
     struct ext_state *state = ext_state_of(module);
 
-    if (ext_asgi_init(&state->asgi, module) < 0 ||
-        ext_wsgi_init(&state->wsgi, module) < 0 ||
+    state->disconnected = ext_gateway_init_type(module);
+    if (state->disconnected == NULL ||
+        ext_asgi_init(&state->asgi, module, state->disconnected) < 0 ||
+        ext_wsgi_init(&state->wsgi, module, state->disconnected) < 0 ||
         ext_init_backend(module) < 0 || ext_init_server(module) < 0 ||
         ext_init_sim_peer(module) < 0 || ext_init_turns(module) < 0) {
         return -1;
@@ -68,6 +70,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     struct ext_state *state = ext_state_of(module);
     int err;
 
+    Py_VISIT(state->disconnected);
     Py_VISIT(state->backend_type);
     Py_VISIT(state->server_type);
     Py_VISIT(state->sim_peer_type);
@@ -80,6 +83,7 @@ static int module_clear(PyObject *module)
 {
     struct ext_state *state = ext_state_of(module);
 
+    Py_CLEAR(state->disconnected);
     Py_CLEAR(state->backend_type);
     Py_CLEAR(state->server_type);
     Py_CLEAR(state->sim_peer_type);

@@ -12,7 +12,7 @@
  *     server_config.c   its options, read from a Config
  *     server_access.c   the access log
  *     sim_peer.c        SimPeer: the other end of a simulated connection
- *     report.c          what the log says when an application ends badly
+ *     gateway.c         what both gateways are; gateway.h lists their parts
  *     wsgi_*, asgi_*    the gateways: see wsgi.h, asgi.h
  *
  * One `struct ext_state` per interpreter; no static object anywhere. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "core/base/base.h"
+#include "python/ext/bridge.h"
 
 /* How far a chain of causes is followed. */
 #define CHAIN_MAX 16
@@ -31,7 +32,8 @@ PyObject *ext_raised_take(void)
 
 static bool is_gone(const struct ext_report *report, PyObject *exc)
 {
-    return PyObject_TypeCheck(exc, (PyTypeObject *)report->disconnected) != 0;
+    return PyObject_TypeCheck(
+               exc, (PyTypeObject *)report->gateway->disconnected) != 0;
 }
 
 /* `exc` is ClientDisconnected, or an exception group of nothing else. */
@@ -78,9 +80,15 @@ static bool is_from_gone(const struct ext_report *report, PyObject *exc)
     return found;
 }
 
-/* `value` as text, or "?". New. */
-static PyObject *report_text(PyObject *value)
+/* about[key] as text, or "?". New. */
+static PyObject *report_text(const struct ext_report *report, PyObject *key)
 {
+    PyObject *value = NULL;
+
+    if (report->about != NULL) {
+        value = PyDict_GetItemWithError(report->about, key);
+        PyErr_Clear(); /* of a key that only looks like it */
+    }
     if (value != NULL && PyBytes_Check(value)) {
         return PyUnicode_DecodeLatin1(PyBytes_AS_STRING(value),
                                       PyBytes_GET_SIZE(value), NULL);
@@ -96,14 +104,19 @@ static PyObject *report_text(PyObject *value)
 static void report_log(const struct ext_report *report, const char *level,
                        PyObject *text, PyObject *exc)
 {
-    PyObject *method = report_text(report->method);
-    PyObject *target = report_text(report->target);
-    PyObject *log = PyObject_GetAttrString(report->logger, level);
+    PyObject *method = NULL;
+    PyObject *target = NULL;
+    PyObject *log = NULL;
     PyObject *args = NULL;
     PyObject *keywords = NULL;
     PyObject *result = NULL;
 
-    if (method != NULL && target != NULL && log != NULL && text != NULL) {
+    if (text != NULL) {
+        method = report_text(report, report->method_key);
+        target = report_text(report, report->target_key);
+        log = PyObject_GetAttrString(report->gateway->logger, level);
+    }
+    if (method != NULL && target != NULL && log != NULL) {
         args = Py_BuildValue("(sOOO)", "%s %s: %s", method, target, text);
         keywords =
             exc == NULL ? PyDict_New() : Py_BuildValue("{sO}", "exc_info", exc);
@@ -112,7 +125,7 @@ static void report_log(const struct ext_report *report, const char *level,
         result = PyObject_Call(log, args, keywords);
     }
     if (result == NULL) {
-        PyErr_WriteUnraisable(exc);
+        ext_unraisable(exc);
     }
     Py_XDECREF(method);
     Py_XDECREF(target);
@@ -123,9 +136,10 @@ static void report_log(const struct ext_report *report, const char *level,
     Py_XDECREF(result);
 }
 
-void ext_report_raised(const struct ext_report *report, PyObject *exc,
-                       const char *what)
+void ext_report_raised(const struct ext_report *report, const char *what)
 {
+    PyObject *exc = ext_raised_take();
+
     XS_ASSERT(exc != NULL);
     if (is_only_gone(report, exc)) {
         report_log(report, "debug", PyUnicode_FromString("the client left"),
@@ -138,6 +152,10 @@ void ext_report_raised(const struct ext_report *report, PyObject *exc,
     } else {
         report_log(report, "error", PyUnicode_FromString(what), exc);
     }
+    if (PyErr_GivenExceptionMatches(exc, PyExc_KeyboardInterrupt) != 0) {
+        report->gateway->is_interrupted = true;
+    }
+    Py_DECREF(exc);
 }
 
 void ext_report_error(const struct ext_report *report, const char *what)

@@ -58,10 +58,8 @@ static void on_conn_close(void *user, void *conn_user)
 {
     struct ext_server *server = user;
 
-    if (server->is_wsgi) {
-        ext_wsgi_conn_close(conn_user);
-    } else {
-        ext_asgi_conn_close(conn_user);
+    if (conn_user != NULL) {
+        server->gateway->ops->conn_close(conn_user);
     }
 }
 
@@ -107,25 +105,14 @@ static int server_init_logs(struct ext_server *server, PyObject *config)
     return access < 0 ? -1 : 0;
 }
 
-static int server_init_gateway(struct ext_server *server,
-                               struct ext_state *state, PyObject *app,
-                               PyObject *loop, PyObject *config)
-{
-    server->gateway = server->is_wsgi
-                          ? ext_wsgi_new(&state->wsgi, app, config)
-                          : ext_asgi_new(&state->asgi, app, loop, config);
-    return server->gateway == NULL ? -1 : 0;
-}
-
-static int server_init(struct ext_server *server, struct ext_state *state,
-                       struct ext_backend *backend, PyObject *app,
-                       PyObject *loop, PyObject *config)
+/* `server` has its gateway already. */
+static int server_init(struct ext_server *server, struct ext_backend *backend,
+                       PyObject *config)
 {
     struct xs_server_config core;
 
     if (ext_server_config(config, &core) < 0 ||
-        server_init_logs(server, config) < 0 ||
-        server_init_gateway(server, state, app, loop, config) < 0) {
+        server_init_logs(server, config) < 0) {
         return -1;
     }
     core.events = (struct xs_server_events){
@@ -141,7 +128,8 @@ static int server_init(struct ext_server *server, struct ext_state *state,
                         "the backend was closed, or given to another server");
         return -1;
     }
-    xs_server_init(&server->core, backend->drive->io, server->gateway, &core);
+    xs_server_init(&server->core, backend->drive->io, &server->gateway->base,
+                   &core);
     server->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
     backend->server = server;
     return 0;
@@ -182,8 +170,10 @@ static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (self == NULL) {
         return NULL;
     }
-    self->is_wsgi = strcmp(interface, "wsgi") == 0;
-    if (server_init(self, state, backend, app, loop, config) < 0) {
+    self->gateway = strcmp(interface, "wsgi") == 0
+                        ? ext_wsgi_new(&state->wsgi, app, config)
+                        : ext_asgi_new(&state->asgi, app, loop, config);
+    if (self->gateway == NULL || server_init(self, backend, config) < 0) {
         Py_DECREF(self);
         return NULL;
     }
@@ -269,21 +259,17 @@ static PyObject *server_cancel(PyObject *self, PyObject *unused)
     if (server == NULL) {
         return NULL;
     }
-    if (!server->is_wsgi) {
-        ext_asgi_cancel_all(server->gateway);
-    }
+    server->gateway->ops->cancel(server->gateway);
     Py_RETURN_NONE;
 }
 
 static void server_free_gateway(struct ext_server *server)
 {
-    struct xs_gateway *gateway = server->gateway;
+    struct ext_gateway *gateway = server->gateway;
 
     server->gateway = NULL;
-    if (gateway != NULL && server->is_wsgi) {
-        ext_wsgi_free(gateway);
-    } else if (gateway != NULL) {
-        ext_asgi_free(gateway);
+    if (gateway != NULL) {
+        gateway->ops->free(gateway);
     }
 }
 
@@ -329,12 +315,6 @@ static PyObject *server_close(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static size_t server_count_running(const struct ext_server *server)
-{
-    return server->is_wsgi ? ext_wsgi_running(server->gateway)
-                           : ext_asgi_running(server->gateway);
-}
-
 static PyObject *server_stats(PyObject *self, PyObject *unused)
 {
     struct ext_server *server = server_open(self);
@@ -350,7 +330,7 @@ static PyObject *server_stats(PyObject *self, PyObject *unused)
                          (unsigned long long)stats->accepted, "served",
                          (unsigned long long)stats->served, "refused",
                          (unsigned long long)stats->refused, "running",
-                         (Py_ssize_t)server_count_running(server));
+                         (Py_ssize_t)server->gateway->running);
 }
 
 static PyObject *server_get_stopped(PyObject *self, void *unused)
@@ -390,7 +370,9 @@ static int server_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(server->backend);
     Py_VISIT(server->on_stopped);
     Py_VISIT(server->logger);
-    return 0;
+    return server->gateway == NULL
+               ? 0
+               : server->gateway->ops->traverse(server->gateway, visit, arg);
 }
 
 static int server_clear(PyObject *self)
@@ -399,22 +381,33 @@ static int server_clear(PyObject *self)
     return 0;
 }
 
+/* Nobody holds it any more, but perhaps its own application in a cycle: which
+ * ends with the gateway. */
+static void server_finalize(PyObject *self)
+{
+    struct ext_server *server = (struct ext_server *)self;
+    PyObject *type;
+    PyObject *error;
+    PyObject *traceback;
+
+    PyErr_Fetch(&type, &error, &traceback);
+    (void)server_clear(self);
+    ext_server_close(server);
+    server_free_gateway(server); /* if it was never opened */
+    PyErr_Restore(type, error, traceback);
+}
+
 static void server_dealloc(PyObject *self)
 {
     struct ext_server *server = (struct ext_server *)self;
     PyTypeObject *type = Py_TYPE(self);
-    PyObject *error_type;
-    PyObject *error;
-    PyObject *traceback;
 
+    if (PyObject_CallFinalizerFromDealloc(self) < 0) {
+        return; /* somebody holds it again, closed */
+    }
     PyObject_GC_UnTrack(self);
-    PyErr_Fetch(&error_type, &error, &traceback);
-    (void)server_clear(self);
-    ext_server_close(server);
-    server_free_gateway(server); /* if it was never opened */
     Py_CLEAR(server->logger);
     PyMem_Free(server->access);
-    PyErr_Restore(error_type, error, traceback);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -450,6 +443,7 @@ static PyGetSetDef server_getset[] = {
 
 static PyType_Slot server_slots[] = {
     {Py_tp_new, server_new},
+    {Py_tp_finalize, server_finalize},
     {Py_tp_dealloc, server_dealloc},
     {Py_tp_traverse, server_traverse},
     {Py_tp_clear, server_clear},

@@ -15,6 +15,7 @@
 
 #include "core/conn/server.h"
 #include "python/ext/backend.h"
+#include "python/ext/gateway.h"
 #include "python/ext/python.h"
 
 /* Lines that wait to be written. A full buffer is written at once. */
@@ -31,8 +32,7 @@ struct ext_server {
     PyObject_HEAD struct ext_backend
         *backend; /* owned reference; NULL: closed */
     struct xs_server core;
-    struct xs_gateway *gateway; /* owned */
-    bool is_wsgi;
+    struct ext_gateway *gateway; /* owned; NULL: closed, or not yet made */
     PyObject *on_stopped;      /* owned; NULL: none */
     PyObject *logger;          /* owned: xsgi.error */
     struct ext_access *access; /* owned; NULL: no access log */

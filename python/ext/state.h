@@ -10,6 +10,7 @@
 struct ext_state {
     struct ext_asgi asgi;
     struct ext_wsgi wsgi;
+    PyObject *disconnected;      /* owned: xsgi.ClientDisconnected */
     PyTypeObject *backend_type;  /* owned */
     PyTypeObject *server_type;   /* owned */
     PyTypeObject *sim_peer_type; /* owned */

@@ -27,8 +27,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/gateway.h"
+#include "python/ext/gateway.h"
 #include "python/ext/python.h"
+#include "python/ext/spare.h"
+#include "python/ext/strings.h"
 
 /* The strings that an environ is made of, and the names that are called. */
 #define WSGI_STRINGS(X)                                     \
@@ -65,54 +67,38 @@
     X(close, "close")                                       \
     X(write, "write")
 
-/* Spare objects of one type, kept for the next request. */
-#define WSGI_SPARE_MAX 64u
-
-struct wsgi_spare {
-    PyObject *objects[WSGI_SPARE_MAX]; /* owned memory, not live objects */
-    unsigned count;
-    bool closed; /* the module is going: keep none */
-};
-
 /* The part of the module's state that is ours. Zeroed until ext_wsgi_init. */
 struct ext_wsgi {
     PyTypeObject *request_type; /* owned */
     PyTypeObject *input_type;   /* owned */
     PyTypeObject *file_type;    /* owned */
     PyTypeObject *pool_type;    /* owned */
-    struct wsgi_spare spare_requests;
-    struct {
-#define X(name, text) PyObject *name;
-        WSGI_STRINGS(X)
-#undef X
-    } str; /* owned, interned */
+    PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
+    struct ext_spare spare_requests;
+    struct wsgi_strings {
+        WSGI_STRINGS(EXT_STRING_FIELD)
+    } str;
 };
 
 /* Make the types. 0, or -1 with an exception set. */
-int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module);
+int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module,
+                  PyObject *disconnected);
 
 /* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
 int ext_wsgi_traverse(struct ext_wsgi *wsgi, visitproc visit, void *arg);
 void ext_wsgi_clear(struct ext_wsgi *wsgi);
 void ext_wsgi_fini(struct ext_wsgi *wsgi);
 
-/* A gateway for `app`; owned by the caller until ext_wsgi_free. `config` is an
- * object with attributes, or a dict: `threads`, `workers`, `root_path`; what
- * it lacks has its default. NULL with an exception set. */
-struct xs_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
-                                PyObject *config);
-
-/* No request is at the gateway any more. Waits a moment for workers that
- * still run the application; those that go on are on their own, and what they
- * call says that the client is gone. Accepts NULL. */
-void ext_wsgi_free(struct xs_gateway *gateway);
-
-/* Requests whose application has not returned, be their response complete or
- * not. */
-size_t ext_wsgi_running(const struct xs_gateway *gateway);
-
-/* For xs_server_events.conn_close: free what was kept for a connection.
- * Accepts NULL. */
-void ext_wsgi_conn_close(void *conn_user);
+/* A gateway for `app`, owned by the caller until its `free`, which waits a
+ * moment for workers that still run the application. Of `config` (see
+ * option.h) are asked
+ *
+ *     threads     int: how many run the application
+ *     workers     int: processes, which the application is told of
+ *     root_path   str: the path below which the application is mounted
+ *
+ * NULL with an exception set. */
+struct ext_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
+                                 PyObject *config);
 
 #endif

@@ -162,7 +162,7 @@ static void send_piece(struct wsgi_channel *channel, const struct piece *piece,
         channel_fail(channel);
         return;
     }
-    err = wsgi_request_lend(channel->req, piece->block, piece->more);
+    err = ext_lend(channel->req, piece->block, piece->more);
     if (err != 0) {
         refuse_piece(channel, err, piece->more);
     } else if (!piece->more) {

@@ -7,21 +7,18 @@
  *
  * All strings are what PEP 3333 calls native: bytes decoded as latin-1. */
 
+#include <limits.h>
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/http1/digits.h"
+#include "python/ext/method.h"
+#include "python/ext/option.h"
+#include "python/ext/path.h"
 #include "python/ext/wsgi_parts.h"
 
 /* Keys that are put into the model and taken out again. CPython copies a table
  * as it is while two thirds of it or more are in use. */
 #define MODEL_KEYS_SPARE 5
-
-/* A path longer than this is decoded outside the stack. */
-#define PATH_SHORT 1024u
-
-static const char *const methods[] = {"GET",   "HEAD",   "POST",    "PUT",
-                                      "PATCH", "DELETE", "OPTIONS", "TRACE"};
 
 /* What is kept for a connection. */
 struct peer {
@@ -54,7 +51,7 @@ static void peer_free(struct peer *peer)
     }
 }
 
-void ext_wsgi_conn_close(void *conn_user)
+void wsgi_environ_conn_close(void *conn_user)
 {
     peer_free(conn_user);
 }
@@ -115,41 +112,6 @@ static bool is_local(const struct wsgi_gateway *gateway,
 
 /* ---- the request line ---- */
 
-static int hex_of(uint8_t c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Decode the "%XX" of `path` into `out`, which has room for it; the length.
- * What is not such a triple stays as it is. */
-static size_t percent_decode(struct xs_slice path, uint8_t *out)
-{
-    size_t len = 0;
-    size_t i = 0;
-
-    while (i < path.len) {
-        uint8_t c = path.data[i];
-
-        if (c == '%' && path.len - i > 2) {
-            int high = hex_of(path.data[i + 1]);
-            int low = hex_of(path.data[i + 2]);
-
-            if (high >= 0 && low >= 0) {
-                c = (uint8_t)(high * 16 + low);
-                i += 2;
-            }
-        }
-        out[len] = c;
-        len++;
-        i++;
-    }
-    return len;
-}
-
 /* PATH_INFO is what follows the root path; a proxy may have cut that off. */
 static struct xs_slice without_root(const struct wsgi_gateway *gateway,
                                     struct xs_slice path)
@@ -165,24 +127,16 @@ static struct xs_slice without_root(const struct wsgi_gateway *gateway,
 }
 
 static PyObject *path_decoded(const struct wsgi_gateway *gateway,
-                              struct xs_slice path)
+                              struct xs_slice raw)
 {
-    uint8_t stack[PATH_SHORT];
-    uint8_t *out = stack;
+    struct ext_path path;
     PyObject *text;
-    size_t len;
 
-    if (path.len > sizeof stack) {
-        out = PyMem_Malloc(path.len);
-        if (out == NULL) {
-            return PyErr_NoMemory();
-        }
+    if (ext_path_init(&path, raw) < 0) {
+        return NULL;
     }
-    len = percent_decode(path, out);
-    text = wsgi_text(without_root(gateway, xs_slice_of(out, len)));
-    if (out != stack) {
-        PyMem_Free(out);
-    }
+    text = wsgi_text(without_root(gateway, path.bytes));
+    ext_path_fini(&path);
     return text;
 }
 
@@ -196,14 +150,12 @@ static PyObject *path_info(const struct wsgi_gateway *gateway,
     if (path.len == 1 && path.data[0] == '*') {
         return Py_NewRef(gateway->wsgi->str.empty);
     }
-    if (memchr(path.data, '%', path.len) != NULL) {
-        return path_decoded(gateway, path);
-    }
     if (path.len == head->target.len &&
-        PyBytes_GET_SIZE(gateway->environ.root) == 0) {
+        PyBytes_GET_SIZE(gateway->environ.root) == 0 &&
+        memchr(path.data, '%', path.len) == NULL) {
         return Py_NewRef(uri);
     }
-    return wsgi_text(without_root(gateway, path));
+    return path_decoded(gateway, path);
 }
 
 static int set_target(const struct wsgi_gateway *gateway, PyObject *environ,
@@ -234,15 +186,9 @@ static int set_target(const struct wsgi_gateway *gateway, PyObject *environ,
 static PyObject *method_of(const struct wsgi_gateway *gateway,
                            struct xs_slice method)
 {
-    size_t i;
+    PyObject *known = ext_methods_find(gateway->environ.methods, method);
 
-    for (i = 0; i < XS_COUNT_OF(methods); i++) {
-        if (xs_slice_eq(method, xs_slice_str(methods[i]))) {
-            return Py_NewRef(
-                PyTuple_GET_ITEM(gateway->environ.methods, (Py_ssize_t)i));
-        }
-    }
-    return wsgi_text(method);
+    return known != NULL ? Py_NewRef(known) : wsgi_text(method);
 }
 
 static int set_line(const struct wsgi_gateway *gateway, PyObject *environ,
@@ -295,12 +241,9 @@ PyObject *wsgi_environ_new(struct wsgi_gateway *gateway, struct xs_request *req)
 /* config.root_path, normally empty, as bytes and as the model's SCRIPT_NAME. */
 static int init_root(struct wsgi_gateway *gateway, PyObject *config)
 {
-    PyObject *root = wsgi_option(config, "root_path");
+    PyObject *root = ext_option_str(config, "root_path");
     struct xs_slice bytes;
 
-    if (root == Py_None) {
-        Py_SETREF(root, Py_NewRef(gateway->wsgi->str.empty));
-    }
     if (root == NULL) {
         return -1;
     }
@@ -313,40 +256,6 @@ static int init_root(struct wsgi_gateway *gateway, PyObject *config)
                         (size_t)PyBytes_GET_SIZE(gateway->environ.root));
     return environ_set(gateway->environ.model, gateway->wsgi->str.script_name,
                        wsgi_text(bytes));
-}
-
-static int init_methods(struct wsgi_gateway *gateway)
-{
-    size_t i;
-
-    gateway->environ.methods = PyTuple_New(XS_COUNT_OF(methods));
-    if (gateway->environ.methods == NULL) {
-        return -1;
-    }
-    for (i = 0; i < XS_COUNT_OF(methods); i++) {
-        PyObject *method = PyUnicode_InternFromString(methods[i]);
-
-        if (method == NULL) {
-            return -1;
-        }
-        PyTuple_SET_ITEM(gateway->environ.methods, (Py_ssize_t)i, method);
-    }
-    return 0;
-}
-
-/* A number option is above 1. -1 with an exception set. */
-static int is_several(PyObject *config, const char *name)
-{
-    PyObject *value = wsgi_option(config, name);
-    long number;
-
-    if (value == NULL || value == Py_None) {
-        Py_XDECREF(value);
-        return value == NULL ? -1 : 0;
-    }
-    number = PyLong_AsLong(value);
-    Py_DECREF(value);
-    return number == -1 && PyErr_Occurred() != NULL ? -1 : number > 1;
 }
 
 /* sys.stderr, or where there is none what swallows all. New. */
@@ -373,7 +282,8 @@ static int model_constants(struct wsgi_gateway *gateway, PyObject *config)
     const struct ext_wsgi *wsgi = gateway->wsgi;
     PyObject *model = gateway->environ.model;
     PyObject *empty = wsgi->str.empty;
-    int processes = is_several(config, "workers");
+    long processes = 1;
+    int err = ext_option_count(&processes, config, "workers", LONG_MAX);
     struct {
         PyObject *key;
         PyObject *value; /* new */
@@ -392,13 +302,12 @@ static int model_constants(struct wsgi_gateway *gateway, PyObject *config)
         {wsgi->str.wsgi_input_terminated, Py_NewRef(Py_True)},
         {wsgi->str.wsgi_errors, errors_stream(gateway)},
         {wsgi->str.wsgi_multithread, PyBool_FromLong(gateway->pool != NULL)},
-        {wsgi->str.wsgi_multiprocess, PyBool_FromLong(processes)},
+        {wsgi->str.wsgi_multiprocess, PyBool_FromLong(processes > 1)},
         {wsgi->str.wsgi_run_once, Py_NewRef(Py_False)},
         {wsgi->str.wsgi_file_wrapper, Py_NewRef((PyObject *)wsgi->file_type)},
         {wsgi->str.xsgi_client_disconnected, wsgi_request_disconnected(NULL)},
     };
     size_t i;
-    int err = processes < 0 ? -1 : 0;
 
     for (i = 0; i < XS_COUNT_OF(entries); i++) {
         if (environ_set(model, entries[i].key, entries[i].value) < 0) {
@@ -436,8 +345,9 @@ int wsgi_environ_init(struct wsgi_gateway *gateway, PyObject *config)
 
     gateway->environ.model = PyDict_New();
     gateway->environ.input = wsgi_input_of_block(gateway->wsgi, NULL);
+    gateway->environ.methods = ext_methods_new();
     if (gateway->environ.model == NULL || gateway->environ.input == NULL ||
-        init_root(gateway, config) < 0 || init_methods(gateway) < 0 ||
+        gateway->environ.methods == NULL || init_root(gateway, config) < 0 ||
         model_constants(gateway, config) < 0 ||
         model_local(gateway, &nowhere) < 0 ||
         model_grow(gateway->environ.model) < 0) {
@@ -446,9 +356,18 @@ int wsgi_environ_init(struct wsgi_gateway *gateway, PyObject *config)
     return wsgi_headers_init(gateway);
 }
 
+int wsgi_environ_traverse(struct wsgi_gateway *gateway, visitproc visit,
+                          void *arg)
+{
+    Py_VISIT(gateway->environ.model);
+    Py_VISIT(gateway->environ.input);
+    Py_VISIT(gateway->environ.errors);
+    return 0;
+}
+
 void wsgi_environ_fini(struct wsgi_gateway *gateway)
 {
-    wsgi_headers_fini(gateway);
+    ext_names_fini(&gateway->environ.names);
     Py_CLEAR(gateway->environ.model);
     Py_CLEAR(gateway->environ.input);
     wsgi_spool_close(&gateway->environ.errors);

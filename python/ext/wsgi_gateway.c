@@ -11,11 +11,13 @@
  * of on_eof: a client may do that and still want its response. */
 
 #include "core/base/base.h"
+#include "python/ext/bridge.h"
+#include "python/ext/option.h"
 #include "python/ext/wsgi_parts.h"
 
 #define THREADS_MAX 1024
 
-static struct wsgi_gateway *gateway_of(const struct xs_gateway *gateway);
+static struct wsgi_gateway *wsgi_of(struct ext_gateway *gateway);
 
 /* ---- what the core tells ---- */
 
@@ -51,12 +53,13 @@ static int give_to_pool(struct wsgi_request *request, struct xs_request *req)
 
 static void on_request(struct xs_gateway *base, struct xs_request *req)
 {
-    struct wsgi_gateway *gateway = gateway_of(base);
+    struct wsgi_gateway *gateway =
+        wsgi_of(xs_container_of(base, struct ext_gateway, base));
     struct wsgi_request *request = wsgi_request_new(gateway, req);
 
     req->user = request;
     if (request == NULL) {
-        PyErr_WriteUnraisable(gateway->app);
+        ext_unraisable(gateway->base.app);
         xs_response_fail(req);
         return;
     }
@@ -126,7 +129,7 @@ static void on_abort(struct xs_request *req, enum xs_abort why)
     Py_DECREF(request);
 }
 
-static const struct xs_gateway_ops gateway_ops = {
+static const struct xs_gateway_ops core_ops = {
     .on_request = on_request,
     .on_body = on_body,
     .on_drain = on_drain,
@@ -134,101 +137,7 @@ static const struct xs_gateway_ops gateway_ops = {
     .on_abort = on_abort,
 };
 
-static struct wsgi_gateway *gateway_of(const struct xs_gateway *gateway)
-{
-    XS_ASSERT(gateway->ops == &gateway_ops);
-    return xs_container_of(gateway, struct wsgi_gateway, base);
-}
-
-/* ---- from new to free ---- */
-
-PyObject *wsgi_option(PyObject *config, const char *name)
-{
-    PyObject *value;
-
-    if (config == Py_None) {
-        Py_RETURN_NONE;
-    }
-    value = PyDict_Check(config) ? PyMapping_GetItemString(config, name)
-                                 : PyObject_GetAttrString(config, name);
-    if (value == NULL && (PyErr_ExceptionMatches(PyExc_AttributeError) ||
-                          PyErr_ExceptionMatches(PyExc_KeyError))) {
-        PyErr_Clear();
-        Py_RETURN_NONE;
-    }
-    return value;
-}
-
-static int init_logger(struct wsgi_gateway *gateway)
-{
-    PyObject *logging = PyImport_ImportModule("logging");
-
-    if (logging != NULL) {
-        gateway->logger =
-            PyObject_CallMethod(logging, "getLogger", "s", "xsgi.error");
-        Py_DECREF(logging);
-    }
-    return gateway->logger == NULL ? -1 : 0;
-}
-
-/* xsgi.ClientDisconnected is the module's: the ASGI gateway makes it. */
-static int init_disconnected(struct wsgi_gateway *gateway)
-{
-    PyObject *module = PyType_GetModule(gateway->wsgi->request_type);
-
-    if (module != NULL) {
-        gateway->disconnected =
-            PyObject_GetAttrString(module, "ClientDisconnected");
-    }
-    return gateway->disconnected == NULL ? -1 : 0;
-}
-
-static int init_pool(struct wsgi_gateway *gateway, PyObject *config)
-{
-    PyObject *threads = wsgi_option(config, "threads");
-    long count = 1;
-
-    if (threads != NULL && threads != Py_None) {
-        count = PyLong_AsLong(threads);
-    }
-    if (threads == NULL || PyErr_Occurred() != NULL) {
-        Py_XDECREF(threads);
-        return -1;
-    }
-    Py_DECREF(threads);
-    if (count < 1 || count > THREADS_MAX) {
-        PyErr_Format(PyExc_ValueError, "threads: 1 to %d", THREADS_MAX);
-        return -1;
-    }
-    if (count > 1) {
-        gateway->pool = wsgi_pool_new(gateway->wsgi, count);
-        return gateway->pool == NULL ? -1 : 0;
-    }
-    return 0;
-}
-
-struct xs_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
-                                PyObject *config)
-{
-    struct wsgi_gateway *gateway = PyMem_Calloc(1, sizeof *gateway);
-
-    if (gateway == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    gateway->base.ops = &gateway_ops;
-    gateway->refs = 1;
-    gateway->wsgi = wsgi;
-    gateway->app = Py_NewRef(app);
-    gateway->thread = PyThread_get_thread_ident();
-    if (init_logger(gateway) < 0 || init_disconnected(gateway) < 0 ||
-        init_pool(gateway, config) < 0 ||
-        wsgi_environ_init(gateway, config) < 0) {
-        ext_wsgi_free(&gateway->base);
-        return NULL;
-    }
-    return &gateway->base;
-}
+/* ---- what the server asks ---- */
 
 void wsgi_gateway_unref(struct wsgi_gateway *gateway)
 {
@@ -238,31 +147,92 @@ void wsgi_gateway_unref(struct wsgi_gateway *gateway)
         return;
     }
     XS_ASSERT(gateway->pool == NULL);
-    XS_ASSERT(gateway->running == 0);
     wsgi_environ_fini(gateway);
     Py_CLEAR(gateway->spool_type);
-    Py_CLEAR(gateway->disconnected);
-    Py_CLEAR(gateway->logger);
-    Py_CLEAR(gateway->app);
+    ext_gateway_fini(&gateway->base);
     PyMem_Free(gateway);
 }
 
-void ext_wsgi_free(struct xs_gateway *base)
+static void gateway_free(struct ext_gateway *base)
 {
-    struct wsgi_gateway *gateway;
-    struct wsgi_pool *pool;
+    struct wsgi_gateway *gateway = wsgi_of(base);
+    struct wsgi_pool *pool = gateway->pool;
 
-    if (base == NULL) {
-        return;
-    }
-    gateway = gateway_of(base);
-    pool = gateway->pool;
     gateway->pool = NULL;
     wsgi_pool_free(pool);
     wsgi_gateway_unref(gateway);
 }
 
-size_t ext_wsgi_running(const struct xs_gateway *gateway)
+static int gateway_traverse(struct ext_gateway *base, visitproc visit,
+                            void *arg)
 {
-    return gateway_of(gateway)->running;
+    struct wsgi_gateway *gateway = wsgi_of(base);
+    int err;
+
+    /* What a worker is about to run must not be taken for garbage: requests
+     * hold us, and the collector does not know of them. */
+    if (gateway->pool != NULL && gateway->refs > 1) {
+        return 0;
+    }
+    err = ext_gateway_traverse(base, visit, arg);
+    if (err != 0) {
+        return err;
+    }
+    Py_VISIT(gateway->spool_type);
+    return wsgi_environ_traverse(gateway, visit, arg);
+}
+
+/* Threads cannot be cancelled. */
+static void gateway_cancel(struct ext_gateway *base)
+{
+    (void)base;
+}
+
+static const struct ext_gateway_ops server_ops = {
+    .free = gateway_free,
+    .traverse = gateway_traverse,
+    .cancel = gateway_cancel,
+    .conn_close = wsgi_environ_conn_close,
+};
+
+static struct wsgi_gateway *wsgi_of(struct ext_gateway *gateway)
+{
+    XS_ASSERT(gateway->ops == &server_ops);
+    return xs_container_of(gateway, struct wsgi_gateway, base);
+}
+
+static int init_pool(struct wsgi_gateway *gateway, PyObject *config)
+{
+    long count;
+
+    if (ext_option_count(&count, config, "threads", THREADS_MAX) < 0) {
+        return -1;
+    }
+    if (count > 1) {
+        gateway->pool = wsgi_pool_new(gateway->wsgi, count);
+        return gateway->pool == NULL ? -1 : 0;
+    }
+    return 0;
+}
+
+struct ext_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
+                                 PyObject *config)
+{
+    struct wsgi_gateway *gateway = PyMem_Calloc(1, sizeof *gateway);
+
+    if (gateway == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    gateway->base.base.ops = &core_ops;
+    gateway->base.ops = &server_ops;
+    gateway->refs = 1;
+    gateway->wsgi = wsgi;
+    if (ext_gateway_init(&gateway->base, app, wsgi->disconnected) < 0 ||
+        init_pool(gateway, config) < 0 ||
+        wsgi_environ_init(gateway, config) < 0) {
+        gateway_free(&gateway->base);
+        return NULL;
+    }
+    return &gateway->base;
 }

@@ -24,6 +24,7 @@
 #include "core/base/slice.h"
 #include "core/gateway.h"
 #include "core/io.h"
+#include "python/ext/names.h"
 #include "python/ext/python.h"
 #include "python/ext/wsgi.h"
 
@@ -46,33 +47,15 @@
 struct wsgi_channel;
 struct wsgi_pool;
 
-/* Header names seen lately. */
-#define WSGI_NAMES 256u
-#define WSGI_NAME_MAX 38u
-
-struct wsgi_name {
-    PyObject *key;   /* owned: HTTP_…; NULL: empty entry */
-    PyObject *value; /* owned: the last value; NULL: none */
-    uint64_t seen;   /* the request that had it last */
-    bool is_secret;  /* no value is kept */
-    uint8_t len;
-    uint8_t name[WSGI_NAME_MAX]; /* in lower case */
-};
-
 struct wsgi_gateway {
-    struct xs_gateway base;
+    struct ext_gateway base;
 
     /* Written with the GIL held. */
-    size_t refs;    /* the owner's, and one of each request */
-    size_t running; /* requests whose application has not returned */
+    size_t refs; /* the owner's, and one of each request */
 
     /* Fixed by ext_wsgi_new. */
     struct ext_wsgi *wsgi;  /* borrowed: the module outlives its servers */
-    PyObject *app;          /* owned */
-    PyObject *logger;       /* owned */
-    PyObject *disconnected; /* owned: xsgi.ClientDisconnected */
     struct wsgi_pool *pool; /* owned; NULL: the loop's thread is the only one */
-    unsigned long thread;   /* the loop's */
 
     /* Written only by wsgi_spool.c. */
     PyObject *spool_type; /* owned: tempfile.SpooledTemporaryFile, once used */
@@ -83,10 +66,10 @@ struct wsgi_gateway {
         PyObject *input;         /* owned: the wsgi.input of no body */
         PyObject *errors;        /* owned: the file that we opened; or NULL */
         PyObject *root;          /* owned: the root path, as bytes */
-        PyObject *methods;       /* owned: tuple of str, see wsgi_environ.c */
+        PyObject *methods;       /* owned: see method.h */
         struct xs_io_addr local; /* what the model's SERVER_… were made of */
-        uint64_t serial; /* of the present request; for wsgi_name.seen */
-        struct wsgi_name names[WSGI_NAMES];
+        uint64_t serial;         /* of the present request; for ext_name.seen */
+        struct ext_names names;  /* keys HTTP_… and values are str */
     } environ;
 };
 
@@ -145,16 +128,17 @@ static inline PyObject *wsgi_text(struct xs_slice bytes)
 
 /* wsgi_gateway.c */
 
-/* config.name or config["name"], or None. New reference, NULL with an
- * exception set. */
-PyObject *wsgi_option(PyObject *config, const char *name);
-
 void wsgi_gateway_unref(struct wsgi_gateway *gateway);
 
 /* wsgi_environ.c */
 
 int wsgi_environ_init(struct wsgi_gateway *gateway, PyObject *config);
+int wsgi_environ_traverse(struct wsgi_gateway *gateway, visitproc visit,
+                          void *arg);
 void wsgi_environ_fini(struct wsgi_gateway *gateway);
+
+/* For ext_gateway_ops. */
+void wsgi_environ_conn_close(void *conn_user);
 
 /* The environ of `req`, a new dict; wsgi.input is that of no body. NULL with
  * an exception set. */
@@ -164,7 +148,6 @@ PyObject *wsgi_environ_new(struct wsgi_gateway *gateway,
 /* wsgi_headers.c */
 
 int wsgi_headers_init(struct wsgi_gateway *gateway);
-void wsgi_headers_fini(struct wsgi_gateway *gateway);
 
 /* Add the header fields of `head` to `environ`. */
 int wsgi_headers_add(struct wsgi_gateway *gateway, PyObject *environ,
@@ -216,11 +199,7 @@ void wsgi_request_detach(struct wsgi_request *request);
 int wsgi_request_put(struct wsgi_request *request, PyObject *block, bool more,
                      bool flush);
 
-/* Give a block to `req`, by reference if it is long. An XS_E… code. */
-XS_MUST_CHECK int wsgi_request_lend(struct xs_request *req, PyObject *block,
-                                    bool more);
-
-/* Raise for an error of that. Always returns -1. */
+/* Raise for an error of ext_lend. Always returns -1. */
 int wsgi_request_raise(const struct wsgi_request *request, int err);
 
 /* Raise xsgi.ClientDisconnected with the reason. Always returns -1. */
@@ -320,13 +299,5 @@ void wsgi_pool_submit(struct wsgi_pool *pool, struct wsgi_request *request);
 
 /* Take it back, if no worker has it yet. */
 bool wsgi_pool_revoke(struct wsgi_pool *pool, struct wsgi_request *request);
-
-/* Spare objects. */
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WSGI_SPARE_KEEP 0u /* let the sanitizer see every use after free */
-#else
-#define WSGI_SPARE_KEEP WSGI_SPARE_MAX
-#endif
 
 #endif

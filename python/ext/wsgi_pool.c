@@ -222,7 +222,7 @@ void wsgi_pool_free(struct wsgi_pool *pool)
     unlock(pool);
     PyErr_Fetch(&type, &value, &traceback);
     if (pool_join(pool) < 0) {
-        PyErr_WriteUnraisable((PyObject *)pool);
+        ext_unraisable((PyObject *)pool);
     }
     PyErr_Restore(type, value, traceback);
     Py_DECREF(pool);

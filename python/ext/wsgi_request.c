@@ -11,7 +11,6 @@
  * in `wsgi_request_fail`; whatever ends ends in `wsgi_request_finish`. */
 
 #include "core/base/base.h"
-#include "core/base/limits.h"
 #include "python/ext/bridge.h"
 #include "python/ext/wsgi_parts.h"
 
@@ -19,10 +18,8 @@
 
 int wsgi_request_raise_gone(const struct wsgi_request *request)
 {
-    PyErr_SetString(
-        request->gateway->disconnected,
-        request->is_gone ? xs_abort_text(request->why) : "the client is gone");
-    return -1;
+    return ext_raise_gone(request->gateway->base.disconnected, request->is_gone,
+                          request->why);
 }
 
 /* The response cannot be added to: say why. */
@@ -39,7 +36,7 @@ static int raise_over(const struct wsgi_request *request)
 static int check_thread(const struct wsgi_request *request)
 {
     if (request->channel == NULL && request->req != NULL &&
-        PyThread_get_thread_ident() != request->gateway->thread) {
+        PyThread_get_thread_ident() != request->gateway->base.thread) {
         PyErr_SetString(PyExc_RuntimeError,
                         "this may only be called in the thread that called "
                         "the application");
@@ -182,11 +179,6 @@ static PyObject *start_response(PyObject *self, PyObject *const *args,
 
 /* ---- the body ---- */
 
-static void release_block(void *owner)
-{
-    Py_DECREF((PyObject *)owner);
-}
-
 int wsgi_request_raise(const struct wsgi_request *request, int err)
 {
     if (err == XS_EGONE) {
@@ -199,27 +191,6 @@ int wsgi_request_raise(const struct wsgi_request *request, int err)
         return -1;
     }
     return ext_raise(err, "the response");
-}
-
-int wsgi_request_lend(struct xs_request *req, PyObject *block, bool more)
-{
-    struct xs_lent lent = {{NULL, 0}, NULL, NULL};
-    int err;
-
-    if (block != NULL) {
-        lent.bytes = xs_slice_of(PyBytes_AS_STRING(block),
-                                 (size_t)PyBytes_GET_SIZE(block));
-    }
-    /* Short ones are copied anyway. */
-    if (lent.bytes.len > XS_TX_COPY_MAX) {
-        lent.release = release_block;
-        lent.owner = Py_NewRef(block);
-    }
-    err = xs_response_body(req, &lent, more);
-    if (err != 0 && lent.release != NULL) {
-        Py_DECREF(block);
-    }
-    return err;
 }
 
 int wsgi_request_put(struct wsgi_request *request, PyObject *block, bool more,
@@ -239,7 +210,7 @@ int wsgi_request_put(struct wsgi_request *request, PyObject *block, bool more,
     if (request->req == NULL) {
         return raise_over(request);
     }
-    err = wsgi_request_lend(request->req, block, more);
+    err = ext_lend(request->req, block, more);
     if (err != 0) {
         request->is_gone = request->is_gone || err == XS_EGONE;
         return wsgi_request_raise(request, err);
@@ -309,21 +280,13 @@ PyObject *wsgi_request_disconnected(struct wsgi_request *request)
 struct wsgi_request *wsgi_request_new(struct wsgi_gateway *gateway,
                                       struct xs_request *req)
 {
-    struct wsgi_spare *spare = &gateway->wsgi->spare_requests;
-    PyTypeObject *type = gateway->wsgi->request_type;
-    struct wsgi_request *request;
-    PyObject *self;
+    struct ext_wsgi *wsgi = gateway->wsgi;
+    PyObject *self = ext_spare_take(&wsgi->spare_requests, wsgi->request_type);
+    struct wsgi_request *request = wsgi_request_of(self);
 
-    if (spare->count > 0) {
-        spare->count--;
-        self = PyObject_Init(spare->objects[spare->count], type);
-    } else {
-        self = PyObject_New(PyObject, type);
-        if (self == NULL) {
-            return NULL;
-        }
+    if (request == NULL) {
+        return NULL;
     }
-    request = wsgi_request_of(self);
     request->start_response = start_response;
     request->gateway = gateway;
     gateway->refs++;
@@ -342,7 +305,7 @@ struct wsgi_request *wsgi_request_new(struct wsgi_gateway *gateway,
     request->has_length = false;
     request->is_indexed = false;
     request->is_running = true;
-    gateway->running++;
+    gateway->base.running++;
     request->is_gone = false;
     request->why = XS_ABORT_RESET;
     xs_list_init(&request->link);
@@ -359,7 +322,7 @@ void wsgi_request_run(struct wsgi_request *request)
     args[0] = NULL;
     args[1] = request->environ;
     args[2] = (PyObject *)request;
-    result = PyObject_Vectorcall(request->gateway->app, args + 1,
+    result = PyObject_Vectorcall(request->gateway->base.app, args + 1,
                                  2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     if (result == NULL || wsgi_response_take(request, result) < 0) {
         wsgi_request_fail(request);
@@ -419,8 +382,8 @@ void wsgi_request_finish(struct wsgi_request *request)
         return;
     }
     request->is_running = false;
-    XS_ASSERT(request->gateway->running > 0);
-    request->gateway->running--;
+    XS_ASSERT(request->gateway->base.running > 0);
+    request->gateway->base.running--;
     close_result(request);
     Py_CLEAR(request->blocks);
     wsgi_spool_close(&request->spool);
@@ -439,21 +402,13 @@ static void request_dealloc(PyObject *self)
 {
     struct wsgi_request *request = wsgi_request_of(self);
     struct wsgi_gateway *gateway = request->gateway;
-    struct wsgi_spare *spare = &gateway->wsgi->spare_requests;
-    PyTypeObject *type = Py_TYPE(self);
 
     XS_ASSERT(request->req == NULL);
     XS_ASSERT(!request->is_running);
     XS_ASSERT(!request->is_turn_posted);
     wsgi_channel_free(request->channel);
-    if (spare->count != WSGI_SPARE_KEEP && !spare->closed) {
-        spare->objects[spare->count] = self;
-        spare->count++;
-    } else {
-        PyObject_Free(self);
-    }
+    ext_spare_give(&gateway->wsgi->spare_requests, self);
     wsgi_gateway_unref(gateway);
-    Py_DECREF(type);
 }
 
 static PyMemberDef request_members[] = {

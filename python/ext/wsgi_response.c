@@ -141,7 +141,8 @@ static int take_several(struct wsgi_request *request)
 
 /* ---- any iterable ---- */
 
-/* Its length, if it has one: PEP 3333 lets us trust it. -1: it has none. */
+/* Its length, if it has one: PEP 3333 lets us trust it. -1: it has none, or an
+ * exception is set that is none of its own. */
 static Py_ssize_t count_of(PyObject *result)
 {
     const PySequenceMethods *sequence = Py_TYPE(result)->tp_as_sequence;
@@ -153,7 +154,7 @@ static Py_ssize_t count_of(PyObject *result)
         return -1;
     }
     count = PyObject_Size(result);
-    if (count < 0) {
+    if (count < 0 && PyErr_ExceptionMatches(PyExc_Exception)) {
         PyErr_Clear();
     }
     return count;
@@ -169,6 +170,9 @@ int wsgi_response_take(struct wsgi_request *request, PyObject *result)
         return indexed_count(result) > 1 ? take_several(request) : 0;
     }
     request->count = count_of(result);
+    if (request->count < 0 && PyErr_Occurred() != NULL) {
+        return -1;
+    }
     request->blocks = PyObject_GetIter(result);
     if (request->blocks == NULL && PyErr_ExceptionMatches(PyExc_TypeError) &&
         Py_TYPE(result)->tp_iter == NULL) {

@@ -77,7 +77,7 @@ void wsgi_spool_close(PyObject **spool)
     PyErr_Fetch(&type, &value, &traceback);
     done = PyObject_CallMethod(old, "close", NULL);
     if (done == NULL) {
-        PyErr_WriteUnraisable(old);
+        ext_unraisable(old);
     }
     Py_XDECREF(done);
     Py_DECREF(old);
@@ -176,7 +176,7 @@ int wsgi_spool_write(struct wsgi_request *request, PyObject *block)
     uint64_t len = (uint64_t)PyBytes_GET_SIZE(block);
 
     /* Nothing goes in, but a client that is known to be gone shows. */
-    if (wsgi_request_lend(request->req, NULL, true) == XS_EGONE) {
+    if (ext_lend(request->req, NULL, true) == XS_EGONE) {
         request->is_gone = true;
         return wsgi_request_raise_gone(request);
     }

@@ -1,0 +1,92 @@
+/* gateway.c - what both gateways are: one application under the core. */
+
+#include "python/ext/gateway.h"
+
+#include "core/base/base.h"
+#include "core/base/limits.h"
+
+PyDoc_STRVAR(disconnected_doc,
+             "The client has gone: the response cannot reach it any more.\n"
+             "\n"
+             "Raised by what an application answers with. It may let it "
+             "escape.");
+
+PyObject *ext_gateway_init_type(PyObject *module)
+{
+    PyObject *type =
+        PyErr_NewExceptionWithDoc("xsgi.ClientDisconnected", disconnected_doc,
+                                  PyExc_ConnectionResetError, NULL);
+
+    if (type != NULL &&
+        PyModule_AddObjectRef(module, "ClientDisconnected", type) < 0) {
+        Py_CLEAR(type);
+    }
+    return type;
+}
+
+int ext_gateway_init(struct ext_gateway *gateway, PyObject *app,
+                     PyObject *disconnected)
+{
+    PyObject *logging = PyImport_ImportModule("logging");
+
+    gateway->app = Py_NewRef(app);
+    gateway->disconnected = Py_NewRef(disconnected);
+    gateway->thread = PyThread_get_thread_ident();
+    if (logging != NULL) {
+        gateway->logger =
+            PyObject_CallMethod(logging, "getLogger", "s", "xsgi.error");
+        Py_DECREF(logging);
+    }
+    return gateway->logger == NULL ? -1 : 0;
+}
+
+int ext_gateway_traverse(struct ext_gateway *gateway, visitproc visit,
+                         void *arg)
+{
+    Py_VISIT(gateway->app);
+    Py_VISIT(gateway->logger);
+    Py_VISIT(gateway->disconnected);
+    return 0;
+}
+
+void ext_gateway_fini(struct ext_gateway *gateway)
+{
+    XS_ASSERT(gateway->running == 0);
+    Py_CLEAR(gateway->disconnected);
+    Py_CLEAR(gateway->logger);
+    Py_CLEAR(gateway->app);
+}
+
+/* The core has written the bytes, or dropped them. GIL held. */
+static void lend_release(void *owner)
+{
+    Py_DECREF((PyObject *)owner);
+}
+
+int ext_lend(struct xs_request *req, PyObject *block, bool more)
+{
+    struct xs_lent lent = {{NULL, 0}, NULL, NULL};
+    int err;
+
+    if (block != NULL) {
+        lent.bytes = xs_slice_of(PyBytes_AS_STRING(block),
+                                 (size_t)PyBytes_GET_SIZE(block));
+    }
+    /* Short ones are copied anyway. */
+    if (lent.bytes.len > XS_TX_COPY_MAX) {
+        lent.release = lend_release;
+        lent.owner = Py_NewRef(block);
+    }
+    err = xs_response_body(req, &lent, more);
+    if (err != 0 && lent.release != NULL) {
+        Py_DECREF(block);
+    }
+    return err;
+}
+
+int ext_raise_gone(PyObject *disconnected, bool told, enum xs_abort why)
+{
+    PyErr_SetString(disconnected,
+                    told ? xs_abort_text(why) : "the client is gone");
+    return -1;
+}
