@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from xsgi.errors import ConfigError
+from xsgi.errors import ConfigError, said
 
 _HOST_PORT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(\d{1,5})")
 _FD = re.compile(r"fd://(\d{1,6})")
@@ -57,6 +57,6 @@ def parse(text: str) -> Address:
         host = match["v6"] if match["v6"] is not None else match["host"]
         return Tcp(host, int(match[3]))
     raise ConfigError(
-        f"{text!r} is not an address: write HOST:PORT, [IPV6]:PORT,"
+        f"{said(text)} is not an address: write HOST:PORT, [IPV6]:PORT,"
         " unix:PATH or fd://N."
     )

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+#: Characters of a value, and of a name, that are shown.
+SHOWN_MAX = 60
+NAME_MAX = 255
+
 
 class Error(Exception):
     """Base of all errors that xsgi raises on its own account.
@@ -48,3 +54,18 @@ class ProcessError(Error):
     def __init__(self, text: str, exit_code: int) -> None:
         super().__init__(text)
         self.exit_code = exit_code
+
+
+def said(value: Any) -> str:
+    """``value``, as it may stand in a line: in quotes if it is text."""
+    try:
+        text = repr(value)
+    except ValueError:  # of a number with thousands of digits
+        return "this number"
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
+
+
+def plain(text: str) -> str:
+    """A name, such as that of a file, in quotes only if it needs them."""
+    fits = 0 < len(text) <= NAME_MAX and text.isprintable()
+    return text if fits else said(text)

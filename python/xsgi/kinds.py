@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xsgi import addresses
+from xsgi.errors import said
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ _BYTES = {
     "gb": 10**9,
     "gib": 1 << 30,
 }
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(
+    r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]{,3})", re.IGNORECASE | re.ASCII
+)
 
 #: What switches a limit or a timeout off.
 NONE_WORDS = ("none", "off")
@@ -60,7 +63,9 @@ def _patience(value: Any) -> float | None:
     seconds = _scaled(value, _SECONDS)
     # A day-long year: beyond it nanoseconds in 64 bits come into sight.
     if seconds is None or not seconds <= 366 * 24 * 3600:
-        raise ValueError(f"{value!r} is not a duration such as 30, 30s or 5m.")
+        raise ValueError(
+            f"{said(value)} is not a duration such as 30, 30s or 5m."
+        )
     return seconds
 
 
@@ -74,7 +79,9 @@ def _duration(value: Any) -> float | None:
 def _pause(value: Any) -> float:
     seconds = _scaled(value, _SECONDS)
     if seconds is None or not seconds <= 60:
-        raise ValueError(f"{value!r} is not a duration from 0 to 60 seconds.")
+        raise ValueError(
+            f"{said(value)} is not a duration from 0 to 60 seconds."
+        )
     return seconds
 
 
@@ -83,7 +90,9 @@ def _size(value: Any) -> int | None:
         return None
     count = _scaled(value, _BYTES)
     if count is None or count != int(count) or count >= 1 << 63:
-        raise ValueError(f"{value!r} is not a size such as 8190, 64KiB, 1MiB.")
+        raise ValueError(
+            f"{said(value)} is not a size such as 8190, 64KiB, 1MiB."
+        )
     return int(count)
 
 
@@ -93,20 +102,20 @@ def _permissions(value: Any) -> int:
         digits = value.removeprefix("0o")
         mode = int(digits, 8) if re.fullmatch("[0-7]{1,4}", digits) else None
     if not _is_int(mode) or not 0 <= mode <= 0o777:
-        raise ValueError(f"{value!r} is not an octal mode such as 660.")
+        raise ValueError(f"{said(value)} is not an octal mode such as 660.")
     return int(mode)
 
 
 def _flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    raise ValueError(f"{value!r} is neither True nor False.")
+    raise ValueError(f"{said(value)} is neither True nor False.")
 
 
 def _text(value: Any) -> str:
     if isinstance(value, str) and value.isprintable():
         return value
-    raise ValueError(f"{value!r} is not plain text.")
+    raise ValueError(f"{said(value)} is not plain text.")
 
 
 def _path(value: Any) -> str:
@@ -114,27 +123,29 @@ def _path(value: Any) -> str:
         name = os.fspath(value)
         if isinstance(name, str) and name and "\0" not in name:
             return name
-    raise ValueError(f"{value!r} is not a path.")
+    raise ValueError(f"{said(value)} is not a path.")
 
 
 def _root_path(value: Any) -> str:
     prefix = _text(value).rstrip("/")
     if prefix and not prefix.startswith("/"):
-        raise ValueError(f"{value!r} does not begin with '/'.")
+        raise ValueError(f"{said(value)} does not begin with '/'.")
     return prefix
 
 
 def _host(value: Any) -> str:
     host = _text(value)
     if addresses.has_port(host):
-        raise ValueError(f"{value!r} has a port: that is for port, or bind.")
+        raise ValueError(
+            f"{said(value)} has a port: that is for port, or bind."
+        )
     return host
 
 
 def _socket_path(value: Any) -> str:
     path = _path(value)
     if path.startswith("unix:"):
-        raise ValueError(f"{value!r}: the path stands alone here.")
+        raise ValueError(f"{said(value)}: the path stands alone here.")
     return path
 
 
@@ -190,7 +201,7 @@ def whole(low: int, high: int) -> Kind:
         number = _whole(value)
         if number is None or not low <= number <= high:
             raise ValueError(
-                f"{value!r} is not a whole number from {low} to {high}."
+                f"{said(value)} is not a whole number from {low} to {high}."
             )
         return number
 
@@ -224,7 +235,7 @@ def choice(*words: str) -> Kind:
     def read(value: Any) -> str:
         if isinstance(value, str) and value.lower() in words:
             return value.lower()
-        raise ValueError(f"{value!r} is not one of {', '.join(words)}.")
+        raise ValueError(f"{said(value)} is not one of {', '.join(words)}.")
 
     return Kind(read, "|".join(words), words)
 
@@ -260,7 +271,9 @@ def _whole(value: Any) -> int | None:
 
 def _scaled(value: Any, units: dict[str, Any]) -> float | None:
     """``value`` in units of one, or None if it is no such thing."""
-    if _is_int(value) or isinstance(value, float):
+    if _is_int(value):
+        return value if 0 <= value < 1 << 63 else None
+    if isinstance(value, float):
         return value if math.isfinite(value) and value >= 0 else None
     match = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None or match[2].lower() not in units:

@@ -20,7 +20,7 @@ from typing import Any
 
 from xsgi import config, kinds, peers
 from xsgi.config import Config
-from xsgi.errors import ConfigError
+from xsgi.errors import ConfigError, plain, said
 
 PREFIX = "XSGI_"
 
@@ -137,7 +137,7 @@ def _from_text(name: str, text: str, source: Source) -> Any:
     kind = _kind(name)
     if kind is kinds.flag:
         if text.lower() not in _WORDS:
-            reason = f"{text!r} is not one of 1, 0, true, false, yes, no."
+            reason = f"{said(text)} is not one of 1, 0, true, false, yes, no."
             raise _wrong(source, reason)
         return _WORDS[text.lower()]
     if kind.item is not None:
@@ -176,7 +176,7 @@ def from_file(environ: Mapping[str, str], file: str | None) -> Settings:
     table, prefix = _table(path, _load(path, bool(asked)), bool(asked))
     found: Settings = {}
     for key, value in table.items():
-        source = Source(prefix + key, path)
+        source = Source(plain(prefix + key), plain(path))
         name = key.replace("-", "_")
         if name not in names():
             guess = _guess(name)
@@ -188,7 +188,7 @@ def from_file(environ: Mapping[str, str], file: str | None) -> Settings:
         if _kind(name) is kinds.permissions and not isinstance(value, str):
             raise _wrong(source, 'write it in quotes, as in "660".')
         if name == "app" and not isinstance(value, str):
-            raise _wrong(source, f"{value!r} is not MODULE:ATTRIBUTE.")
+            raise _wrong(source, f"{said(value)} is not MODULE:ATTRIBUTE.")
         found[name] = Setting(value, source)
     return found
 
@@ -206,18 +206,18 @@ def _load(path: str, must_exist: bool) -> dict[str, Any]:
         if not must_exist:
             return {}
         raise ConfigError(
-            f"cannot read {path}: there is no such file."
+            f"cannot read {plain(path)}: there is no such file."
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"cannot read {path}: {reason}.") from None
+        raise ConfigError(f"cannot read {plain(path)}: {reason}.") from None
     if len(data) > FILE_MAX:
-        raise ConfigError(f"{path} is too large for a file of options.")
+        raise ConfigError(f"{plain(path)} is too large for a file of options.")
     try:
         return tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
-        raise ConfigError(f"{path} is not TOML: {reason}.") from None
+        raise ConfigError(f"{plain(path)} is not TOML: {reason}.") from None
 
 
 def _table(
@@ -228,12 +228,12 @@ def _table(
     if isinstance(tool, dict) and "xsgi" in tool:
         table = tool["xsgi"]
         if not isinstance(table, dict):
-            raise ConfigError(f"tool.xsgi in {path} is not a table.")
+            raise ConfigError(f"tool.xsgi in {plain(path)} is not a table.")
         return table, "tool.xsgi."
     if os.path.basename(path) != PYPROJECT:
         return data, ""
     if must_have:
-        raise ConfigError(f"{path} has no table [tool.xsgi].")
+        raise ConfigError(f"{plain(path)} has no table [tool.xsgi].")
     return {}, ""
 
 

@@ -210,6 +210,7 @@ def test_pyproject_of_another_folder_is_not_read(folder, monkeypatch):
         ("keep-alive = 1", "Did you mean timeout_keep_alive?"),
         ("zzz = 1", "tool.xsgi.zzz in pyproject.toml is not an option."),
         ("[tool.xsgi.tls]", "tool.xsgi.tls in pyproject.toml is not an opt"),
+        ('"a\\nb" = 1', "'tool.xsgi.a\\nb' in pyproject.toml is not an opt"),
         ("a-b = 1\na_b = 2", "tool.xsgi.a-b in pyproject.toml is not an"),
         ("timeout-write = 1\ntimeout_write = 2", "timeout_write in pyproject"),
         ("timeout-write = 1\ntimeout_write = 2", "is there twice"),
@@ -290,7 +291,7 @@ def test_file_that_cannot_be_read_is_one_line(folder):
     assert refusal(file="folder.toml") == (
         "cannot read folder.toml: Is a directory."
     )
-    assert refusal(file="a\0b").startswith("cannot read a")
+    assert refusal(file="a\0b").startswith("cannot read 'a")
     assert refusal(environ={"XSGI_CONFIG": "gone"}).startswith("cannot read ")
     assert refusal(file="deep/pyproject.toml") == (
         "deep/pyproject.toml has no table [tool.xsgi]."
@@ -379,3 +380,84 @@ def test_command_reads_them_and_warns(folder, monkeypatch, capsys):
         "xsgi: XSGI_HOTS is not an option, and ignored."
         " Did you mean XSGI_HOST?\n"
     )
+
+
+#: What somebody may write by mistake, in TOML and as text.
+ODD_TOML = [
+    "''",
+    "'x'",
+    "' '",
+    "'\\u0000'",
+    '"\\n"',
+    '"\\u007f"',
+    "'ü'",
+    "'" + "9" * 5000 + "'",
+    "'1e400'",
+    "'" + "x" * 5000 + "'",
+    "0",
+    "-1",
+    "1" + "0" * 400,
+    "-1" + "0" * 400,
+    "0.0",
+    "1e308",
+    "inf",
+    "-inf",
+    "nan",
+    "true",
+    "false",
+    "[]",
+    "[[]]",
+    "['', 5, true]",
+    "{}",
+    "{a = 'b'}",
+    "1979-05-27",
+    "07:32:00",
+    "1979-05-27T07:32:00Z",
+]
+ODD_TEXT = [
+    " ",
+    "\n",
+    ",",
+    "\0",
+    "\x7f",
+    "ü",
+    "\udcff",
+    "-1",
+    "9" * 5000,
+    "9" * 5000 + ".0",
+    "0." + "0" * 5000 + "1",
+    "1e400",
+    "٣",
+    "²",
+    "none",
+    "x" * 5000,
+    "[::1]",
+    "fd://" + "9" * 30,
+    "unix:",
+    "0o777",
+]
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_odd_value_is_taken_or_refused_in_one_line(folder, name):
+    path = folder / "x.toml"
+    for odd in ODD_TOML:
+        path.write_text(f"{name} = {odd}\n")
+        taken_or_refused(name, file="x.toml")
+    for odd in ODD_TEXT:
+        taken_or_refused(name, environ={f"XSGI_{name.upper()}": odd})
+        taken_or_refused(name, flags={name: odd})
+
+
+def taken_or_refused(name, **source):
+    try:
+        got = gathered(**source)
+    except ConfigError as error:
+        assert str(error).isprintable()
+        assert len(str(error)) < 300
+        assert name in str(error).lower().replace("-", "_")
+    else:
+        # What was taken once is taken again.
+        value = getattr(got, name)
+        again = config.Config(**{"app": "a:b", name: value})
+        assert getattr(again, name) == value
