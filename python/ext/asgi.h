@@ -66,11 +66,11 @@ struct ext_asgi {
 
     /* Made by asgi_lazy.c for the first gateway that wants it. */
     struct {
-        PyTypeObject *type;  /* owned: a subtype of asyncio.Task; NULL: none */
-        Py_ssize_t offset;   /* of its own fields */
-        PyObject *enter;     /* owned: makes a task the current one */
-        PyObject *leave;     /* owned; NULL: `enter` gives the one before */
-        PyObject *spare;     /* owned: a task that nobody has seen */
+        PyTypeObject *type; /* owned: a subtype of asyncio.Task; NULL: none */
+        Py_ssize_t offset;  /* of its own fields */
+        PyObject *enter;    /* owned: makes a task the current one */
+        PyObject *leave;    /* owned; NULL: `enter` gives the one before */
+        PyObject *spare;    /* owned: a task that nobody has seen */
     } lazy;
     struct ext_spare spare_requests;
     struct ext_spare spare_awaits;

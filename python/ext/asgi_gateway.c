@@ -203,8 +203,7 @@ struct ext_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
     gateway->context = PyContext_CopyCurrent();
     if (ext_gateway_init(&gateway->base, app, asgi->disconnected) < 0 ||
         gateway->create_future == NULL || gateway->context == NULL ||
-        init_cancelled(asgi) < 0 ||
-        asgi_scope_init(gateway, config) < 0 ||
+        init_cancelled(asgi) < 0 || asgi_scope_init(gateway, config) < 0 ||
         asgi_task_init(gateway, config) < 0) {
         gateway_free(&gateway->base);
         return NULL;

@@ -119,6 +119,11 @@ int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
         ext_server_flush_access(server);
     }
     backend->running = false;
+    if (server != NULL && server->gateway != NULL &&
+        server->gateway->is_interrupted) {
+        server->gateway->is_interrupted = false;
+        PyErr_SetInterrupt();
+    }
     if (err != 0 ? ext_raise(err, "poll") < 0 : PyErr_CheckSignals() < 0) {
         Py_CLEAR(backend->ready); /* it is ready the next time, too */
         result = -1;

@@ -3,6 +3,7 @@
 #include "python/ext/bridge.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "core/base/base.h"
 #include "core/base/error.h"
@@ -86,8 +87,15 @@ void ext_gil_take(PyThreadState *thread)
 
 void ext_unraisable(PyObject *object)
 {
-    if (PyErr_Occurred() != NULL) {
-        PyErr_WriteUnraisable(object);
+    bool is_interrupt;
+
+    if (PyErr_Occurred() == NULL) {
+        return;
+    }
+    is_interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+    PyErr_WriteUnraisable(object);
+    if (is_interrupt) {
+        PyErr_SetInterrupt();
     }
 }
 

@@ -24,7 +24,8 @@ PyThreadState *ext_gil_release(void);
 void ext_gil_take(PyThreadState *thread);
 
 /* An exception has nowhere to go: tell sys.unraisablehook, with `object` as
- * where it came from. None is set afterwards. GIL held. */
+ * where it came from. None is set afterwards. KeyboardInterrupt goes on, too:
+ * see report.h. GIL held. */
 void ext_unraisable(PyObject *object);
 
 /* Call `callable` (NULL: nobody) without arguments, from the core or from the

@@ -33,9 +33,9 @@ struct ext_server {
         *backend; /* owned reference; NULL: closed */
     struct xs_server core;
     struct ext_gateway *gateway; /* owned; NULL: closed, or not yet made */
-    PyObject *on_stopped;      /* owned; NULL: none */
-    PyObject *logger;          /* owned: xsgi.error */
-    struct ext_access *access; /* owned; NULL: no access log */
+    PyObject *on_stopped;        /* owned; NULL: none */
+    PyObject *logger;            /* owned: xsgi.error */
+    struct ext_access *access;   /* owned; NULL: no access log */
 };
 
 /* Fill `out` from the attributes of a Config; text is borrowed from literals.

@@ -214,9 +214,7 @@ def test_body_that_is_not_as_long_as_said_ends_the_connection(
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize(
-    "error", [LookupError("mine"), SystemExit(3), KeyboardInterrupt()]
-)
+@pytest.mark.parametrize("error", [LookupError("mine"), SystemExit(3)])
 def test_exception_of_the_application_is_an_error_500_in_the_log(
     threads, error
 ):
