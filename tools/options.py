@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/options.md from python/xsgi/config.py.
+"""Write the tables of docs/options.md from the sources of the command.
 
 tools/options.py            after an option was added or changed
 tools/options.py --check    whether that has been done
@@ -11,12 +11,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/options.md"
-BEGIN = "<!-- from python/xsgi/config.py by tools/options.py: -->\n"
+BEGIN = "<!-- written by tools/options.py: {} -->\n"
 END = "<!-- end -->\n"
 
 sys.path.insert(0, str(ROOT / "python"))
 
-from xsgi import config, kinds, show, sources  # noqa: E402
+from xsgi import config, kinds, peers, show, sources  # noqa: E402
 
 
 def tables() -> str:
@@ -48,12 +48,20 @@ def row(option) -> str:
     return f"| {shown} | {default} | {text} |\n"
 
 
+def renames() -> str:
+    rows = (f"| `{old}` | `{new}` |\n" for old, new in peers.renamed().items())
+    return f"\n| there | here |\n|---|---|\n{''.join(rows)}"
+
+
 def renewed(page: str) -> str:
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"options: {PAGE} has lost its marks")
-    return f"{before}{begin}{tables()}\n{end}{after}"
+    for name, text in (("options", tables()), ("renames", renames())):
+        begin = BEGIN.format(name)
+        before, mark, rest = page.partition(begin)
+        _, end, after = rest.partition(END)
+        if not mark or not end:
+            sys.exit(f"options: {PAGE} has lost its marks")
+        page = f"{before}{begin}{text}\n{end}{after}"
+    return page
 
 
 def main() -> int:

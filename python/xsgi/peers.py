@@ -114,6 +114,6 @@ def flags() -> list[str]:
     return [*_NOT_THERE, *_OURS]
 
 
-def replacements() -> list[str]:
-    """The options of ours that hints send people to."""
-    return sorted(set(_OURS.values()))
+def renamed() -> dict[str, str]:
+    """What is called something else here."""
+    return dict(sorted(_OURS.items()))

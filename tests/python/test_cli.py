@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import raw
 from xsgi import __version__, _xsgi, cli, config, peers, runner, sources
 
 
@@ -185,7 +186,7 @@ def test_hints_are_for_flags_that_are_not_ours():
 
     assert not ours & set(peers.flags())
     assert [flag for flag in ours if peers.hint(flag) is not None] == []
-    assert set(peers.replacements()) <= ours
+    assert set(peers.renamed().values()) <= ours
 
 
 # --- What is set, and by whom ---
@@ -325,6 +326,21 @@ def test_failing_module_shows_its_traceback_and_then_one_line(capsys, tmp_path):
         'xsgi: importing "site_broken" failed: ModuleNotFoundError:'
         " No module named 'no_such_thing'"
     )
+
+
+def test_server_is_made_from_a_file_and_the_environment(serve, tmp_path):
+    file = tmp_path / "x.toml"
+    file.write_text('app = "life_app:wsgi"\nserver-header = false\n')
+    environ = {"XSGI_ROOT_PATH": "/api", "XSGI_ACCESS_LOG": "0"}
+
+    server = serve(f"--config={file}", env=environ)
+    with raw.Client(server.address) as client:
+        answer = client.get("/echo")
+
+    assert answer.header("server") is None
+    assert b"/api" in answer.body
+    assert server.stop() == 0
+    assert server.stdout == []
 
 
 def test_module_runs_as_a_program():
