@@ -150,6 +150,7 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
         xs_bytes_add(stream, XS_LIT("\r\n")); /* RFC 9112 2.2: is ignored */
     }
     xs_bytes_add(stream, plan->method);
+    plan->target_at = stream->len + 1;
     xs_bytes_print(stream, " %s", target);
     plan->target_len = strlen(target) + plan_pad(tape, stream);
     xs_bytes_print(stream, " HTTP/1.%u\r\nHost: sim.example\r\n", plan->minor);

@@ -39,6 +39,7 @@ struct xs_plan {
 
     /* Where it is in the client's stream. */
     size_t begin;
+    size_t target_at;
     size_t head_end;
     size_t end;
 };

@@ -132,9 +132,10 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
 {
     struct xs_server *server = conn->server;
     struct xs_writer *writer = &conn->tx.writer;
-    /* Only a busy server refuses what it has understood. */
-    bool is_head = why == XS_REFUSE_BUSY && conn->rx.parser.head.is_head;
-
+    const struct xs_parser *parser = &conn->rx.parser;
+    /* A busy server may refuse what has ended already. */
+    bool is_head = why == XS_REFUSE_BUSY ? parser->head.is_head
+                                         : xs_parser_is_head(parser);
     int err;
 
     xs_writer_begin(writer, 1, is_head, false, xs_server_common(server));

@@ -469,6 +469,12 @@ enum xs_parse xs_parser_feed(struct xs_parser *parser, uint8_t *data,
     XS_UNREACHABLE();
 }
 
+bool xs_parser_is_head(const struct xs_parser *parser)
+{
+    return parser->began && parser->head.target.data != NULL &&
+           xs_slice_eq(parser->head.method, XS_LIT("HEAD"));
+}
+
 static void slice_move(struct xs_slice *slice, ptrdiff_t delta)
 {
     if (slice->data != NULL) {

@@ -100,6 +100,10 @@ enum xs_parse xs_parser_feed(struct xs_parser *parser, uint8_t *data,
  * before the head is complete: let the slices follow. */
 void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta);
 
+/* The message that has begun is a HEAD request; known from the first byte of
+ * its target on, also if it is refused. */
+bool xs_parser_is_head(const struct xs_parser *parser);
+
 /* The first `len` body bytes are taken. */
 static inline void xs_parser_take(struct xs_parser *parser, size_t len)
 {

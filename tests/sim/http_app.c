@@ -69,7 +69,7 @@ static const struct http_page pages[] = {
     PAGE("/latin-1", 200, FIELDS(PLAIN, {"x-a", "f\xf6o"}, LENGTH("1")),
          PIECES("x"), .whole = true),
     PAGE("/own-date", 200,
-         FIELDS(PLAIN, {"date", "Mon, 01 Jan 2024 00:00:00 GMT"},
+         FIELDS(PLAIN, {"date", "Sun, 06 Nov 1994 08:49:37 GMT"},
                 {"server", "mine"}, LENGTH("1")),
          PIECES("x"), .whole = true),
     PAGE("/own-coding", 200, FIELDS(PLAIN, {"transfer-encoding", "chunked"}),
@@ -282,6 +282,7 @@ void http_app_reset(struct http_app *app)
     assert_null(app->req);
     app->events.len = 0;
     text_str(&app->events, "");
+    memset(app->is_head, 0, sizeof app->is_head);
     app->requests = 0;
     app->aborts = 0;
 }

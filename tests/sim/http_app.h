@@ -17,7 +17,7 @@
 struct http_app {
     struct xs_gateway gateway; /* must be first */
     struct text events;        /* owned: the transcript of all requests */
-    bool is_head[HTTP_APP_REQUESTS_MAX];
+    bool is_head[HTTP_APP_REQUESTS_MAX + 1];
     unsigned requests;
     unsigned aborts;
 

@@ -53,7 +53,7 @@ static void site_read(struct http_site *site)
     uint8_t data[4096];
     int64_t got;
 
-    while (!site->ended && !site->was_reset &&
+    while (site->peer != NULL && !site->ended && !site->was_reset &&
            (got = xs_sim_peer_read(site->peer, data, sizeof data)) !=
                XS_EAGAIN) {
         if (got > 0) {
@@ -121,8 +121,8 @@ void http_site_end(struct http_site *site)
 void http_site_finish(struct http_site *site)
 {
     xs_sim_peer_close(site->peer);
-    site_settle(site);
     site->peer = NULL;
+    site_settle(site);
     assert_int_equal(site->server.stats.connections, 0);
     assert_int_equal(site->server.stats.requests, 0);
 }

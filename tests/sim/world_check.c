@@ -261,15 +261,14 @@ static bool site_may_refuse(const struct world_site *site, enum xs_refusal why,
            client->plans[number].bad != XS_PLAN_LEGAL;
 }
 
-/* Whether the refusal answers a HEAD. Only one whose head was whole and legal
- * can be known for what it is; any other is answered like a GET. */
-static bool site_refuses_head(const struct world_site *site,
-                              enum xs_refusal why)
+/* Whether the refusal answers a HEAD, which is known when the target begins. */
+static bool site_refuses_head(const struct world_site *site)
 {
     struct xs_client *client = site->client;
     unsigned number = site->conn->count;
 
-    if (why != XS_REFUSE_BUSY) {
+    if (number >= client->plan_count ||
+        site->recv_total <= client->plans[number].target_at) {
         client->reader.asked_head[number] = false;
     }
     return client->reader.asked_head[number];
@@ -290,7 +289,7 @@ static void site_refused(struct world_site *site, enum xs_refusal why,
         return;
     }
     site->refusal_due = true;
-    xs_model_request(&conn->model, 1, site_refuses_head(site, why), wall);
+    xs_model_request(&conn->model, 1, site_refuses_head(site), wall);
     xs_model_refuse(&conn->model, xs_refusal_status(why),
                     xs_slice_str(xs_refusal_text(why)), wall, &ties);
 }

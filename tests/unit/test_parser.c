@@ -267,6 +267,43 @@ static void parser_has_not_begun_on_empty_lines(void **state)
     assert_true(parser.began);
 }
 
+static void parser_knows_a_head_request_when_its_target_begins(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_head;
+    } cases[] = {
+        {"HEAD ", false},
+        {"HEAD /", true},
+        {"HEAD / HTTP/1.1\r\nHost:\r\n\r\n", true},
+        {"HEADER /", false},
+        {"GET / HTTP/1.1\r\n\r\n", false},
+        {"HEAD / HTTP/1.0\r\n\r\n\n", false}, /* the next one is none */
+    };
+    struct xs_limits limits = xs_limits_default();
+    struct xs_field fields[4];
+    (void)state;
+
+    for (size_t i = 0; i < XS_COUNT_OF(cases); i++) {
+        struct xs_parser parser;
+        uint8_t input[64];
+        size_t len = strlen(cases[i].text);
+        size_t at = 0;
+
+        memcpy(input, cases[i].text, len);
+        xs_parser_init(&parser, &limits);
+        xs_parser_fields(&parser, fields, 4);
+        while (parser.state != XS_PARSER_REFUSED && at < len) {
+            size_t used;
+
+            (void)xs_parser_feed(&parser, input + at, len - at, &used);
+            at += used;
+        }
+
+        assert_int_equal(xs_parser_is_head(&parser), cases[i].is_head);
+    }
+}
+
 static void parser_keeps_the_head_until_the_next_message(void **state)
 {
     struct xs_limits limits = xs_limits_default();
@@ -340,6 +377,7 @@ int main(void)
         cmocka_unit_test(parser_skips_a_few_empty_lines),
         cmocka_unit_test(parser_is_as_strict_with_the_next_message),
         cmocka_unit_test(parser_has_not_begun_on_empty_lines),
+        cmocka_unit_test(parser_knows_a_head_request_when_its_target_begins),
         cmocka_unit_test(parser_keeps_the_head_until_the_next_message),
         cmocka_unit_test(parser_ends_a_body_with_its_last_byte),
     };
