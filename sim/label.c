@@ -32,3 +32,16 @@ enum xs_label_class xs_label_class(enum xs_label label)
     XS_ASSERT(label < XS_LABEL_COUNT);
     return labels[label].class;
 }
+
+enum xs_lane xs_label_lane(enum xs_label label)
+{
+    if (xs_label_class(label) != XS_CLASS_PLAN) {
+        return XS_LANE_WEATHER;
+    }
+    if (label >= XS_LABEL_PEER_COUNT && label <= XS_LABEL_PEER_END) {
+        return XS_LANE_PEER;
+    }
+    return label >= XS_LABEL_APP_BODY && label <= XS_LABEL_APP_WRONG
+               ? XS_LANE_APP
+               : XS_LANE_WORLD;
+}

@@ -8,7 +8,10 @@
  *   ODD   legal and harmless: a good server does not mind
  *   KILL  ends a connection early, and so hides what would have come later
  *   ORDER who comes first; no order is better than another
- *   PLAN  what peers and applications set out to do */
+ *   PLAN  what peers and applications set out to do
+ *
+ * Bytes that stand for choices come in lanes, by who chooses: one more choice
+ * of a client's does not turn all of an application's into others. */
 
 #ifndef XS_SIM_LABEL_H
 #define XS_SIM_LABEL_H
@@ -18,6 +21,14 @@ enum xs_label_class {
     XS_CLASS_KILL,
     XS_CLASS_ORDER,
     XS_CLASS_PLAN,
+};
+
+enum xs_lane {
+    XS_LANE_WORLD,   /* the run: its size, its limits, its faults */
+    XS_LANE_PEER,    /* scripted clients */
+    XS_LANE_APP,     /* scripted applications */
+    XS_LANE_WEATHER, /* all that is not PLAN */
+    XS_LANE_COUNT
 };
 
 /* clang-format off */
@@ -96,5 +107,6 @@ enum xs_label {
 const char *xs_label_word(enum xs_label label);
 const char *xs_label_text(enum xs_label label);
 enum xs_label_class xs_label_class(enum xs_label label);
+enum xs_lane xs_label_lane(enum xs_label label);
 
 #endif

@@ -34,7 +34,8 @@ static void tape_start(struct xs_tape *tape, enum xs_tape_source source)
 {
     tape->source = source;
     tape->seed = 0;
-    tape->bytes = (struct xs_slice){NULL, 0};
+    memset(tape->lanes, 0, sizeof tape->lanes);
+    memset(tape->lane_at, 0, sizeof tape->lane_at);
     tape->replay = NULL;
     tape->replay_count = 0;
     tape->at = 0;
@@ -56,10 +57,11 @@ void xs_tape_start_seed(struct xs_tape *tape, uint64_t seed)
     tape->seed = tape_mix(seed + UINT64_C(0x9e3779b97f4a7c15));
 }
 
-void xs_tape_start_bytes(struct xs_tape *tape, struct xs_slice bytes)
+void xs_tape_start_bytes(struct xs_tape *tape,
+                         const struct xs_slice lanes[XS_LANE_COUNT])
 {
     tape_start(tape, XS_TAPE_BYTES);
-    tape->bytes = bytes;
+    memcpy(tape->lanes, lanes, sizeof tape->lanes);
 }
 
 void xs_tape_start_replay(struct xs_tape *tape, const struct xs_choice *choices,
@@ -101,13 +103,22 @@ static uint64_t tape_draw_seed(struct xs_tape *tape, enum xs_label label)
     return tape_mix(tape->seed ^ tape_mix(((uint64_t)label << 48) + n * 2 + 1));
 }
 
-/* `count` bytes as a number, low byte first; missing ones are zero. */
-static uint32_t tape_draw_bytes(struct xs_tape *tape, unsigned count)
+unsigned xs_tape_width(uint32_t bound)
 {
+    return bound <= 256 ? 1 : bound <= 65536 ? 2 : 4;
+}
+
+/* The next bytes of the label's lane as a number; missing ones are zero. */
+static uint32_t tape_draw_bytes(struct xs_tape *tape, enum xs_label label,
+                                uint32_t bound)
+{
+    enum xs_lane lane = xs_label_lane(label);
+    const struct xs_slice *bytes = &tape->lanes[lane];
+    size_t *at = &tape->lane_at[lane];
     uint32_t value = 0;
 
-    for (unsigned i = 0; i < count && tape->at < tape->bytes.len; i++) {
-        value |= (uint32_t)tape->bytes.data[tape->at++] << (8 * i);
+    for (unsigned i = 0; i < xs_tape_width(bound) && *at < bytes->len; i++) {
+        value |= (uint32_t)bytes->data[(*at)++] << (8 * i);
     }
     return value;
 }
@@ -160,10 +171,7 @@ uint32_t xs_choose(struct xs_tape *tape, enum xs_label label, uint32_t bound)
             break;
         }
         case XS_TAPE_BYTES:
-            value = tape_draw_bytes(tape, bound <= 256     ? 1
-                                          : bound <= 65536 ? 2
-                                                           : 4) %
-                    bound;
+            value = tape_draw_bytes(tape, label, bound) % bound;
             break;
         case XS_TAPE_REPLAY:
             value = tape_draw_replay(tape, label, bound);
@@ -190,7 +198,7 @@ bool xs_flip(struct xs_tape *tape, enum xs_label label, struct xs_ratio ratio)
         }
         case XS_TAPE_BYTES: {
             /* 0 never and 255 always, as far as it is possible at all. */
-            uint64_t roll = 255 - tape_draw_bytes(tape, 1);
+            uint64_t roll = 255 - tape_draw_bytes(tape, label, 2);
 
             value = ratio.num > 0 && roll * ratio.den < ratio.num * 255u;
             break;

@@ -54,12 +54,13 @@ struct xs_tape {
     /* Fixed when the tape is started. */
     enum xs_tape_source source;
     uint64_t seed;
-    struct xs_slice bytes;          /* borrowed */
-    const struct xs_choice *replay; /* borrowed */
+    struct xs_slice lanes[XS_LANE_COUNT]; /* borrowed */
+    const struct xs_choice *replay;       /* borrowed */
     size_t replay_count;
 
     /* Written only by tape.c. */
-    size_t at;        /* bytes used, or choices replayed */
+    size_t at;                     /* choices replayed */
+    size_t lane_at[XS_LANE_COUNT]; /* bytes used */
     bool misaligned;  /* a replayed choice had another label or bound */
     size_t misfit_at; /* the first one that had */
     uint64_t drawn[XS_LABEL_COUNT]; /* choices drawn from the seed */
@@ -84,9 +85,9 @@ void xs_tape_fini(struct xs_tape *tape);
  * and the counts. */
 void xs_tape_start_zero(struct xs_tape *tape);
 void xs_tape_start_seed(struct xs_tape *tape, uint64_t seed);
-/* Borrows `bytes` until the next start. One byte makes a small choice, two or
- * four a larger one. */
-void xs_tape_start_bytes(struct xs_tape *tape, struct xs_slice bytes);
+/* Borrows the bytes of the lanes until the next start. */
+void xs_tape_start_bytes(struct xs_tape *tape,
+                         const struct xs_slice lanes[XS_LANE_COUNT]);
 /* Borrows `choices`, which is not `tape->record`, until the next start. */
 void xs_tape_start_replay(struct xs_tape *tape, const struct xs_choice *choices,
                           size_t count);
@@ -99,6 +100,10 @@ bool xs_flip(struct xs_tape *tape, enum xs_label label, struct xs_ratio ratio);
 
 /* A size from 0 to `max`, most often a small one, `max`, or close to it. */
 uint32_t xs_size(struct xs_tape *tape, enum xs_label label, uint32_t max);
+
+/* How many bytes make a choice below `bound`, low byte first: the value, or
+ * for a flip 0 never and 255 always. */
+unsigned xs_tape_width(uint32_t bound);
 
 /* Copy the record; owned by the caller, to be freed with `free`. NULL if there
  * is no memory or nothing was chosen. */

@@ -173,11 +173,13 @@ static void tape_tells_where_a_replay_no_longer_fits(void **state)
 static void tape_of_bytes_uses_one_a_flip_and_ends_in_zeros(void **state)
 {
     const uint8_t bytes[] = {0, 255, 7, 0x34, 0x12};
+    const struct xs_slice lanes[XS_LANE_COUNT] = {
+        [XS_LANE_WORLD] = {bytes, sizeof bytes}};
     struct xs_tape tape;
     (void)state;
 
     xs_tape_init(&tape);
-    xs_tape_start_bytes(&tape, xs_slice_of(bytes, sizeof bytes));
+    xs_tape_start_bytes(&tape, lanes);
 
     assert_false(xs_flip(&tape, T, (struct xs_ratio){99, 100}));
     assert_true(xs_flip(&tape, T, (struct xs_ratio){1, 10000}));
@@ -185,6 +187,29 @@ static void tape_of_bytes_uses_one_a_flip_and_ends_in_zeros(void **state)
     assert_int_equal(xs_choose(&tape, T, 0x10000), 0x1234);
     assert_false(xs_flip(&tape, T, (struct xs_ratio){1, 1}));
     assert_int_equal(xs_choose(&tape, T, 5), 0);
+    xs_tape_fini(&tape);
+}
+
+static void tape_of_bytes_gives_each_lane_its_own(void **state)
+{
+    const struct xs_slice lanes[XS_LANE_COUNT] = {
+        [XS_LANE_PEER] = XS_LIT("\1\2"),
+        [XS_LANE_APP] = XS_LIT("\3"),
+        [XS_LANE_WEATHER] = XS_LIT("\4\5"),
+    };
+    struct xs_tape tape;
+    (void)state;
+
+    xs_tape_init(&tape);
+    xs_tape_start_bytes(&tape, lanes);
+
+    assert_int_equal(xs_choose(&tape, XS_LABEL_PEER_COUNT, 256), 1);
+    assert_int_equal(xs_choose(&tape, XS_LABEL_APP_WRONG, 256), 3);
+    assert_int_equal(xs_choose(&tape, XS_LABEL_ORDER_READY, 256), 4);
+    assert_int_equal(xs_choose(&tape, XS_LABEL_PEER_END, 256), 2);
+    assert_int_equal(xs_choose(&tape, XS_LABEL_APP_BODY, 256), 0);
+    assert_int_equal(xs_choose(&tape, XS_LABEL_NET_HOLE, 256), 5);
+    assert_int_equal(xs_choose(&tape, XS_LABEL_WORLD, 256), 0);
     xs_tape_fini(&tape);
 }
 
@@ -317,6 +342,7 @@ int main(void)
         cmocka_unit_test(tape_replays_what_it_recorded),
         cmocka_unit_test(tape_tells_where_a_replay_no_longer_fits),
         cmocka_unit_test(tape_of_bytes_uses_one_a_flip_and_ends_in_zeros),
+        cmocka_unit_test(tape_of_bytes_gives_each_lane_its_own),
         cmocka_unit_test(tape_next_visits_every_run_once),
         cmocka_unit_test(faults_of_a_calm_tape_are_none),
         cmocka_unit_test(shrink_leaves_only_what_matters),
