@@ -471,6 +471,24 @@ void xs_client_init(struct xs_client *client, struct xs_sim *sim,
                      xs_sim_now(sim) + client->script.start_ns);
 }
 
+void xs_client_say(struct xs_client *client, struct xs_slice stream,
+                   const struct xs_plan *plans, unsigned count)
+{
+    XS_ASSERT(count > 0);
+    XS_ASSERT(count <= XS_PLANS_MAX);
+    client->stream.len = 0;
+    xs_bytes_add(&client->stream, stream);
+    memcpy(client->plans, plans, count * sizeof *plans);
+    client->plan_count = count;
+    client->rude = false;
+    for (unsigned i = 0; i + 1 < count; i++) {
+        client->rude = client->rude || !plans[i].keep_alive;
+    }
+    if (!client->script.end_on_received && client->script.end_at > stream.len) {
+        client->script.end_at = stream.len;
+    }
+}
+
 void xs_client_fini(struct xs_client *client)
 {
     xs_bytes_fini(&client->stream);

@@ -98,6 +98,11 @@ void xs_client_init(struct xs_client *client, struct xs_sim *sim,
 /* Accepts a zeroed one. */
 void xs_client_fini(struct xs_client *client);
 
+/* Right behind init: it says `stream`, which is copied, instead of what was
+ * drawn, and that is `count` requests, one at least. `plans` are copied. */
+void xs_client_say(struct xs_client *client, struct xs_slice stream,
+                   const struct xs_plan *plans, unsigned count);
+
 /* Second phase. */
 void xs_client_calm(struct xs_client *client);
 

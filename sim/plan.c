@@ -21,11 +21,6 @@ static const struct {
     {{(const uint8_t *)"GET", 3}, true}, /* odd, and legal */
 };
 
-void xs_plan_target(char out[32], unsigned number)
-{
-    (void)snprintf(out, 32, "/r/%u?q=%u", number, number * 7);
-}
-
 size_t xs_plan_size(struct xs_tape *tape, enum xs_label label, size_t max)
 {
     static const uint32_t caps[] = {16, 64, 64, 1000, 1000, 20000, 70000};
@@ -43,6 +38,7 @@ static void plan_connection(struct xs_plan *plan, struct xs_tape *tape,
                             struct xs_bytes *stream)
 {
     plan->keep_alive = plan->minor > 0;
+    plan->field_count++;
     switch (xs_choose(tape, XS_LABEL_PEER_REQUEST, 8)) {
         case 5:
             xs_bytes_print(stream, "Connection: keep-alive\r\n");
@@ -57,6 +53,7 @@ static void plan_connection(struct xs_plan *plan, struct xs_tape *tape,
             plan->keep_alive = false;
             break;
         default:
+            plan->field_count--;
             break;
     }
 }
@@ -136,7 +133,6 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
     plan->is_head = xs_slice_eq(plan->method, XS_LIT("HEAD"));
     plan->minor = xs_choose(tape, XS_LABEL_PEER_REQUEST, 8) == 7 ? 0 : 1;
     plan->has_body = plan_methods[method].has_body;
-    plan->body_seed = number * 101 + 13;
     plan->begin = stream->len;
     if (plan->has_body) {
         plan->body_len = plan_body_len(tape);
@@ -145,7 +141,7 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
         plan->expect =
             plan->minor > 0 && xs_choose(tape, XS_LABEL_PEER_BODY, 4) == 3;
     }
-    xs_plan_target(target, number);
+    (void)snprintf(target, sizeof target, "/r/%u?q=%u", number, number * 7);
     if (xs_choose(tape, XS_LABEL_PEER_REQUEST, 32) == 31) {
         xs_bytes_add(stream, XS_LIT("\r\n")); /* RFC 9112 2.2: is ignored */
     }
@@ -157,6 +153,7 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
     for (uint32_t i = 0; i < fields; i++) {
         xs_bytes_print(stream, "X-Field-%u:  some value %u \t\r\n", i, number);
     }
+    plan->field_count = 1 + fields + plan->expect + plan->has_body;
     plan_connection(plan, tape, stream);
     if (plan->expect) {
         xs_bytes_add(stream, XS_LIT("Expect: 100-Continue\r\n"));
@@ -169,7 +166,8 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
         xs_bytes_add(stream, XS_LIT("\r\n"));
     }
     plan->head_end = stream->len;
-    body = xs_pattern_body(pattern, plan->body_seed, plan->body_len);
+    body = xs_pattern_body(pattern, number * 101 + 13, plan->body_len);
+    plan->body = body.data;
     if (plan->chunked) {
         plan_chunks(plan, tape, body, stream);
     } else {
@@ -248,6 +246,9 @@ void xs_plan_draw_bad(struct xs_plan *plan, struct xs_tape *tape,
         plan->has_body = true;
         plan->chunked = true;
         plan->method = XS_LIT("POST");
+        plan->field_count = 2;
+        plan->target_at = plan->begin + sizeof "POST " - 1;
+        plan->target_len = sizeof "/bad" - 1;
         xs_bytes_add(stream, XS_LIT("POST /bad HTTP/1.1\r\nHost: a\r\n"
                                     "Transfer-Encoding: chunked\r\n\r\n"));
         plan->head_end = stream->len;

@@ -25,15 +25,16 @@ enum xs_plan_bad {
 };
 
 struct xs_plan {
-    struct xs_slice method; /* static */
+    struct xs_slice method; /* static, or borrowed from who says it */
     unsigned minor;         /* HTTP/1.x */
     bool is_head;
     bool keep_alive; /* by version and Connection field */
     bool chunked;    /* the body is; else it has a length, or there is none */
     bool expect;     /* Expect: 100-continue */
     bool has_body;   /* it says Content-Length or chunked */
+    unsigned field_count;
     size_t target_len;
-    uint32_t body_seed;
+    const uint8_t *body; /* borrowed: the body, decoded */
     size_t body_len;
     enum xs_plan_bad bad;
 
@@ -53,9 +54,6 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
 /* Draw one that has to be refused. */
 void xs_plan_draw_bad(struct xs_plan *plan, struct xs_tape *tape,
                       struct xs_bytes *stream);
-
-/* How the target of request `number` begins; there may be "x" behind it. */
-void xs_plan_target(char out[32], unsigned number);
 
 /* Between the two ends of a large scale: mostly small, at most `max`. */
 size_t xs_plan_size(struct xs_tape *tape, enum xs_label label, size_t max);

@@ -158,7 +158,8 @@ static void world_on_open(struct xs_client *client)
     xs_sim_peer_tap(client->peer, &site->tap);
 }
 
-static void world_open_clients(struct world *world)
+static void world_open_clients(struct world *world,
+                               const struct world_words *words)
 {
     const struct xs_io_addr *to = &world->server.listeners[0]->local;
 
@@ -169,6 +170,10 @@ static void world_open_clients(struct world *world)
 
         xs_client_init(&world->clients[i], world->sim, to, &world->pattern,
                        &world->verdict);
+        if (i == 0 && words != NULL) {
+            xs_client_say(&world->clients[i], words->stream, words->plans,
+                          words->plan_count);
+        }
         world->clients[i].on_open = world_on_open;
         world->clients[i].user = world;
         conn->client = &world->clients[i];
@@ -211,7 +216,7 @@ static void world_open(struct world *world, const struct world_options *options)
                    &world->config);
     err = xs_server_listen(&world->server, &spec);
     XS_ASSERT(err == 0);
-    world_open_clients(world);
+    world_open_clients(world, options->words);
 }
 
 static bool world_clients_done(const struct world *world)

@@ -97,10 +97,18 @@ struct world {
     uint64_t steps;
 };
 
+/* What the first client says, instead of what would be drawn. */
+struct world_words {
+    struct xs_slice stream;      /* borrowed */
+    const struct xs_plan *plans; /* borrowed */
+    unsigned plan_count;
+};
+
 struct world_options {
-    bool calm;         /* no faults at all */
-    bool memory_fails; /* allocations may fail */
-    FILE *trace;       /* borrowed; may be NULL */
+    const struct world_words *words; /* borrowed; may be NULL */
+    bool calm;                       /* no faults at all */
+    bool memory_fails;               /* allocations may fail */
+    FILE *trace;                     /* borrowed; may be NULL */
 };
 
 /* Run once with `tape`, which has been started. `options` may be NULL. */
