@@ -10,6 +10,7 @@
  *     loop_handle.c     asyncio's handles
  *     server.c          Server: the core under one application
  *     server_config.c   its options, read from a Config
+ *     server_refused.c  what the log says of refused requests
  *     server_access.c   the access log
  *     sim_peer.c        SimPeer: the other end of a simulated connection
  *     gateway.c         what both gateways are; gateway.h lists their parts

@@ -35,23 +35,8 @@ static void on_refused(void *user, const struct xs_io_addr *peer,
                        enum xs_refusal why, bool answered)
 {
     struct ext_server *server = user;
-    const char *format = answered ? "%s refused with %d (%s): %s"
-                                  : "%s refused, too late for %d (%s): %s";
-    char who[XS_IO_HOST_MAX + 16] = "unix";
-    PyObject *result;
 
-    if (!peer->is_unix) {
-        (void)snprintf(who, sizeof who, "%s:%u", peer->host,
-                       (unsigned)peer->port);
-    }
-    result = PyObject_CallMethod(server->logger, "warning", "ssIss", format,
-                                 who, xs_refusal_status(why),
-                                 xs_refusal_rule(why), xs_refusal_text(why));
-
-    if (result == NULL) {
-        ext_unraisable(server->logger);
-    }
-    Py_XDECREF(result);
+    ext_refused_add(server, peer, why, answered);
 }
 
 static void on_conn_close(void *user, void *conn_user)
@@ -67,6 +52,7 @@ static void on_stopped(void *user)
 {
     struct ext_server *server = user;
 
+    ext_refused_end(server);
     ext_notify(server->on_stopped);
 }
 

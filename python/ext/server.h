@@ -28,6 +28,15 @@ struct ext_access {
     char buffer[EXT_ACCESS_BUFFER];
 };
 
+/* Lines about refused requests in one second. */
+#define EXT_REFUSED_LINES 10u
+
+struct ext_refused {
+    uint64_t until;  /* when the present second is over */
+    unsigned lines;  /* in it */
+    uint64_t unsaid; /* refusals that no line was for */
+};
+
 struct ext_server {
     PyObject_HEAD struct ext_backend
         *backend; /* owned reference; NULL: closed */
@@ -36,11 +45,19 @@ struct ext_server {
     PyObject *on_stopped;        /* owned; NULL: none */
     PyObject *logger;            /* owned: xsgi.error */
     struct ext_access *access;   /* owned; NULL: no access log */
+    struct ext_refused refused;  /* zeroed at first */
 };
 
 /* Fill `out` from the attributes of a Config; text is borrowed from literals.
  * 0, or -1 with an exception set. */
 int ext_server_config(PyObject *config, struct xs_server_config *out);
+
+/* A request was refused: say so, if not too often. */
+void ext_refused_add(struct ext_server *server, const struct xs_io_addr *peer,
+                     enum xs_refusal why, bool answered);
+
+/* Say how many there were that nothing was said of. */
+void ext_refused_end(struct ext_server *server);
 
 /* Add the line of one request, in the form that uvicorn's has:
  *
