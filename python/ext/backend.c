@@ -40,12 +40,9 @@ static void backend_on_kick(void *user)
     struct ext_backend *backend =
         xs_container_of((PyThreadState **)user, struct ext_backend, saved);
 
-    bool running = backend->running;
-
-    /* The core is in the middle of something: no run from inside. */
-    backend->running = true;
-    ext_notify(backend->on_kick); /* who drives calls `select` anyway */
-    backend->running = running;
+    if (backend->on_kick != NULL) { /* who drives calls `select` anyway */
+        ext_backend_kick(backend);
+    }
 }
 
 static int backend_new_sim(struct ext_backend *self, uint64_t seed, bool faults)
@@ -67,17 +64,26 @@ static int backend_new_sim(struct ext_backend *self, uint64_t seed, bool faults)
     return err;
 }
 
+/* For PyArg_Parse: a whole number of 64 bits. */
+static int seed_of(PyObject *object, void *out)
+{
+    uint64_t *seed = out;
+
+    *seed = PyLong_AsUnsignedLongLong(object);
+    return *seed != UINT64_MAX || PyErr_Occurred() == NULL;
+}
+
 static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"kind", "seed", "faults", NULL};
     const char *kind = "uv";
-    unsigned long long seed = 0;
+    uint64_t seed = 0;
     int faults = 1;
     struct ext_backend *self;
     int err;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|s$Kp:Backend", names, &kind,
-                                     &seed, &faults)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|s$O&p:Backend", names, &kind,
+                                     seed_of, &seed, &faults)) {
         return NULL;
     }
     if (strcmp(kind, "uv") != 0 && strcmp(kind, "sim") != 0) {
@@ -103,22 +109,16 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
 {
     struct ext_server *server = backend->server;
-    int err;
     int result = 0;
+    int err;
 
-    if (backend->running) {
-        PyErr_SetString(PyExc_RuntimeError, "the backend runs already");
+    if (ext_backend_enter_alone(backend) < 0) {
         return -1;
     }
-    /* Inside the run nobody but us may drop the last reference. */
-    Py_INCREF((PyObject *)backend);
-    Py_XINCREF((PyObject *)server);
-    backend->running = true;
     err = backend->drive->ops->run(backend->drive, timeout_ns);
     if (server != NULL) {
         ext_server_flush_access(server);
     }
-    backend->running = false;
     if (server != NULL && server->gateway != NULL &&
         server->gateway->is_interrupted) {
         server->gateway->is_interrupted = false;
@@ -128,8 +128,7 @@ int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
         Py_CLEAR(backend->ready); /* it is ready the next time, too */
         result = -1;
     }
-    Py_XDECREF((PyObject *)server);
-    Py_DECREF((PyObject *)backend);
+    ext_backend_leave(backend);
     return result;
 }
 
@@ -164,10 +163,10 @@ static int timeout_of(PyObject *arg, uint64_t *out)
 
 static PyObject *backend_select(PyObject *self, PyObject *timeout)
 {
-    struct ext_backend *backend = backend_open(self);
+    struct ext_backend *backend = (struct ext_backend *)self;
     uint64_t timeout_ns;
 
-    if (backend == NULL || timeout_of(timeout, &timeout_ns) < 0 ||
+    if (timeout_of(timeout, &timeout_ns) < 0 ||
         ext_backend_run(backend, timeout_ns) < 0) {
         return NULL;
     }
@@ -199,14 +198,15 @@ static PyObject *backend_fileno(PyObject *self, PyObject *unused)
 
 static PyObject *backend_next(PyObject *self, PyObject *unused)
 {
-    struct ext_backend *backend = backend_open(self);
+    struct ext_backend *backend = (struct ext_backend *)self;
     uint64_t next;
 
     (void)unused;
-    if (backend == NULL) {
+    if (ext_backend_enter(backend) < 0) {
         return NULL;
     }
     next = backend->drive->ops->next(backend->drive);
+    ext_backend_leave(backend);
     if (next == XS_NEVER) {
         Py_RETURN_NONE;
     }
@@ -215,65 +215,71 @@ static PyObject *backend_next(PyObject *self, PyObject *unused)
 
 static PyObject *backend_hash(PyObject *self, PyObject *unused)
 {
-    struct ext_backend *backend = backend_open(self);
+    struct ext_backend *backend = (struct ext_backend *)self;
+    uint64_t hash;
 
     (void)unused;
-    if (backend == NULL) {
-        return NULL;
-    }
     if (!backend->is_sim) {
         PyErr_SetString(PyExc_RuntimeError, "only a simulation has a trace");
         return NULL;
     }
-    return PyLong_FromUnsignedLongLong(
-        xs_sim_hash(xs_sim_of_drive(backend->drive)));
+    if (ext_backend_enter(backend) < 0) {
+        return NULL;
+    }
+    hash = xs_sim_hash(xs_sim_of_drive(backend->drive));
+    ext_backend_leave(backend);
+    return PyLong_FromUnsignedLongLong(hash);
 }
 
 static PyObject *backend_calm(PyObject *self, PyObject *unused)
 {
-    struct ext_backend *backend = backend_open(self);
+    struct ext_backend *backend = (struct ext_backend *)self;
 
     (void)unused;
-    if (backend == NULL) {
+    if (ext_backend_enter(backend) < 0) {
         return NULL;
     }
     if (backend->is_sim) {
         xs_sim_calm(xs_sim_of_drive(backend->drive));
     }
+    ext_backend_leave(backend);
     Py_RETURN_NONE;
 }
 
 static void backend_free_drive(struct ext_backend *backend)
 {
-    if (backend->drive != NULL) {
-        ext_watch_clear(backend);
-        backend->drive->ops->free(backend->drive);
-        backend->drive = NULL;
+    struct xs_drive *drive = backend->drive;
+    struct xs_tape *tape = backend->tape;
+
+    if (drive != NULL) {
+        backend->drive = NULL; /* to the Python code that this may run */
+        ext_watch_clear(backend, drive);
+        drive->ops->free(drive);
     }
-    if (backend->tape != NULL) {
-        xs_tape_fini(backend->tape);
-        PyMem_Free(backend->tape);
+    if (tape != NULL) {
         backend->tape = NULL;
+        xs_tape_fini(tape);
+        PyMem_Free(tape);
     }
 }
 
 static PyObject *backend_close(PyObject *self, PyObject *unused)
 {
     struct ext_backend *backend = (struct ext_backend *)self;
-    struct ext_server *server = backend->server;
 
     (void)unused;
-    if (backend->running) {
-        PyErr_SetString(PyExc_RuntimeError, "the backend runs: stop it first");
+    if (backend->drive == NULL) {
+        Py_RETURN_NONE;
+    }
+    if (ext_backend_enter_alone(backend) < 0) {
         return NULL;
     }
-    if (server != NULL) {
-        Py_INCREF((PyObject *)server); /* `on_stopped` may drop the last */
-        ext_server_close(server);
-        Py_DECREF((PyObject *)server);
+    if (backend->server != NULL) {
+        ext_server_close(backend->server);
     }
     backend_free_drive(backend);
     Py_CLEAR(backend->on_kick);
+    ext_backend_leave(backend);
     Py_RETURN_NONE;
 }
 
@@ -303,6 +309,9 @@ static int backend_traverse(PyObject *self, visitproc visit, void *arg)
 
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(backend->on_kick);
+    if (backend->depth == 0) { /* else it is whose who is inside */
+        Py_VISIT(backend->held);
+    }
     return ext_watch_traverse(backend, visit, arg);
 }
 
@@ -310,10 +319,10 @@ static int backend_clear(PyObject *self)
 {
     struct ext_backend *backend = (struct ext_backend *)self;
 
+    XS_ASSERT(backend->depth == 0);
     Py_CLEAR(backend->on_kick);
-    if (backend->drive != NULL && !backend->running) {
-        ext_watch_clear(backend);
-    }
+    Py_CLEAR(backend->held);
+    ext_watch_clear(backend, backend->drive);
     return 0;
 }
 

@@ -8,7 +8,25 @@
  *
  * A loop that drives calls `select` as asyncio calls its selector. A guest in
  * a loop of somebody else's watches `fileno()`, honours `next()`, is told by
- * `on_kick`, and calls `select(0)`. */
+ * `on_kick`, and calls `select(0)`.
+ *
+ * One thread uses it at a time. While it blocks it has let go of the GIL, and
+ * also in the middle of its work the GIL may go to another thread. So all that
+ * touches it (Backend, Server, SimPeer, watches, the loop's turns) is between
+ * two calls, and only the first of them knows who may:
+ *
+ *     enter ──▶ depth + 1, `thread` is ours ──▶ ... ──▶ leave
+ *       └─ RuntimeError: it is closed, or another thread's
+ *
+ *     depth 0         nobody is inside; Python's code may do anything
+ *     depth 1 and up  inside: it may be used, not run and not closed
+ *
+ * A step of a task that answers a request does not enter, it comes from the
+ * loop's thread anyway. Where the core then calls Python or lets go of the GIL,
+ * call_out and called_out stand for them.
+ *
+ * Clocks, counts and descriptors are only read, and whoever has the GIL may.
+ * From elsewhere work is handed over by `post` of io.h. */
 
 #ifndef XS_EXT_BACKEND_H
 #define XS_EXT_BACKEND_H
@@ -19,6 +37,7 @@
 #include "python/ext/module.h"
 #include "python/ext/python.h"
 #include "sim/sim.h"
+#include "sim/sim_peer.h"
 
 struct ext_server;
 struct ext_watch;
@@ -32,8 +51,12 @@ struct ext_backend {
     /* Written only by server.c. */
     struct ext_server *server; /* borrowed: the one that runs on it */
 
-    /* Inside select, or the server's close: no second one. */
-    bool running;
+    /* Written only by backend_enter.c. */
+    unsigned long thread; /* who is inside, or who made the server; 0: none */
+    unsigned depth;       /* how often it was entered */
+    struct ext_server *held;     /* owned until the next leave; NULL: none */
+    struct xs_sim_peer *orphans; /* owned, by `user`: nobody holds them */
+    bool kicked;                 /* `on_kick` is to be called at the leave */
 
     /* Written only by backend.c. */
     PyObject *on_kick; /* owned; NULL: none */
@@ -46,6 +69,31 @@ struct ext_backend {
 
 /* The backend in `object`, open. NULL with an exception set. Borrowed. */
 struct ext_backend *ext_backend_of(struct ext_state *state, PyObject *object);
+
+/* Begin to use the backend, also from inside of it. Until leave it stays, and
+ * so does its server. -1 with an exception set. */
+int ext_backend_enter(struct ext_backend *backend);
+
+/* The same, not from inside: to run it, to close it, to give it a server. */
+int ext_backend_enter_alone(struct ext_backend *backend);
+
+/* The end of `enter`. What was dropped meanwhile goes now: runs Python code. */
+void ext_backend_leave(struct ext_backend *backend);
+
+/* Nobody holds the server any more and so nobody is inside: enter to close it,
+ * on whatever thread. It has not got it any more. */
+void ext_backend_enter_to_close(struct ext_backend *backend);
+
+/* Call `on_kick`: now, or when who is inside leaves. */
+void ext_backend_kick(struct ext_backend *backend);
+
+/* The core calls Python or lets go of the GIL, and may not be called. */
+void ext_backend_call_out(struct ext_backend *backend);
+void ext_backend_called_out(struct ext_backend *backend);
+
+/* Nobody holds `peer` any more: close it, as soon as this may be. Takes it. */
+void ext_backend_drop_peer(struct ext_backend *backend,
+                           struct xs_sim_peer *peer);
 
 /* Run once, waiting at most `timeout_ns`, and write what is to be written of
  * the access log. -1 with an exception set: the poll failed, or a signal
@@ -60,8 +108,9 @@ PyObject *ext_backend_take_ready(struct ext_backend *backend);
 PyObject *ext_watch_add(PyObject *self, PyObject *args);
 PyObject *ext_watch_remove(PyObject *self, PyObject *fd);
 
-/* End all watches. */
-void ext_watch_clear(struct ext_backend *backend);
+/* End all watches on `drive`, the backend's. Drops their keys: runs Python
+ * code. */
+void ext_watch_clear(struct ext_backend *backend, struct xs_drive *drive);
 int ext_watch_traverse(struct ext_backend *backend, visitproc visit, void *arg);
 
 #endif

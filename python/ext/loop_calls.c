@@ -93,6 +93,10 @@ static PyObject *turns_add_timer(struct ext_turns *turns, PyObject *when,
     }
     ext_handle_set(timer, turns->handles.when, when);
     timers = PyObject_GetAttr(turns->loop, turns->str.scheduled);
+    if (timers != NULL && !PyList_CheckExact(timers)) {
+        PyErr_SetString(PyExc_TypeError, "loop._scheduled is not a list");
+        Py_CLEAR(timers);
+    }
     if (timers == NULL || turns_timers_add(turns, timers, timer) < 0) {
         Py_CLEAR(timer);
     }
@@ -123,9 +127,10 @@ PyObject *turns_call_later(PyObject *self, PyObject *const *args,
 {
     struct ext_turns *turns = (struct ext_turns *)self;
     PyObject *timer = NULL;
-    PyObject *when;
+    PyObject *when = NULL;
     struct call call;
     double delay;
+    double now;
 
     if (turns->loop == NULL) {
         return turns_are_over();
@@ -138,9 +143,10 @@ PyObject *turns_call_later(PyObject *self, PyObject *const *args,
                                    keywords);
     }
     delay = PyFloat_AsDouble(args[0]);
-    when = delay == -1.0 && PyErr_Occurred() != NULL
-               ? NULL
-               : PyFloat_FromDouble(turns_now(turns) + delay);
+    if ((delay != -1.0 || PyErr_Occurred() == NULL) &&
+        turns_now(turns, &now) == 0) {
+        when = PyFloat_FromDouble(now + delay);
+    }
     if (when == NULL) {
         Py_XDECREF(call.args);
         return NULL;

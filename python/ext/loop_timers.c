@@ -12,11 +12,16 @@
 #define WAIT_MAX_S (24.0 * 3600.0)
 #define TICK_S 1e-9 /* the clock's resolution */
 
-double turns_now(const struct ext_turns *turns)
+int turns_now(const struct ext_turns *turns, double *out)
 {
-    struct xs_io *io = turns->backend->drive->io;
+    const struct xs_drive *drive = turns->backend->drive;
 
-    return (double)io->ops->now(io) / 1e9;
+    if (drive == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "the backend is closed");
+        return -1;
+    }
+    *out = (double)drive->io->ops->now(drive->io) / 1e9;
+    return 0;
 }
 
 /* The first timer, borrowed; NULL if there is none or it is not one that we
@@ -268,15 +273,16 @@ int turns_timers_wait(const struct ext_turns *turns, PyObject *timers,
 {
     PyObject *timer = timers_first(turns, timers);
     double wait;
+    double now;
 
     if (timer == NULL) {
         *out = XS_NEVER;
         return 0;
     }
-    if (timer_when(turns, timer, &wait) < 0) {
+    if (timer_when(turns, timer, &wait) < 0 || turns_now(turns, &now) < 0) {
         return -1;
     }
-    wait -= turns_now(turns);
+    wait -= now;
     wait = wait < WAIT_MAX_S ? wait : WAIT_MAX_S;
     *out = wait > 0 ? (uint64_t)ceil(wait * 1e9) : 0;
     return 0;
@@ -293,7 +299,9 @@ int turns_timers_run(struct ext_turns *turns, PyObject *timers)
     if (PyList_GET_SIZE(timers) == 0) {
         return 0;
     }
-    now = turns_now(turns);
+    if (turns_now(turns, &now) < 0) {
+        return -1;
+    }
     end = fmax(now + TICK_S, nextafter(now, INFINITY));
     while ((timer = timers_first(turns, timers)) != NULL) {
         if (timer_when(turns, timer, &when) < 0) {

@@ -52,8 +52,9 @@ PyObject *turns_call_later(PyObject *self, PyObject *const *args,
  * the exception for it. NULL. */
 PyObject *turns_are_over(void);
 
-/* The clock, in seconds. */
-double turns_now(const struct ext_turns *turns);
+/* The clock, in seconds. -1 with an exception set: the backend was closed, as
+ * whatever runs Python code may do. */
+int turns_now(const struct ext_turns *turns, double *out);
 
 /* The timers are `timers`, a list that heapq keeps: loop._scheduled. */
 
@@ -62,18 +63,19 @@ double turns_now(const struct ext_turns *turns);
  * exception set. */
 int turns_timers_are_rare(struct ext_turns *turns, PyObject *timers);
 
-/* Put `timer` in. */
+/* Put `timer` in. 0, or -1 with an exception set. */
 int turns_timers_add(struct ext_turns *turns, PyObject *timers,
                      PyObject *timer);
 
 /* Drop cancelled timers from the front. 0, or -1 with an exception set. */
 int turns_timers_drop(struct ext_turns *turns, PyObject *timers);
 
-/* ns until the first one is due, at most a day; XS_NEVER if there is none. */
+/* ns until the first one is due, at most a day; XS_NEVER if there is none.
+ * 0, or -1 with an exception set. */
 int turns_timers_wait(const struct ext_turns *turns, PyObject *timers,
                       uint64_t *out);
 
-/* Make ready what is due. */
+/* Make ready what is due. 0, or -1 with an exception set. */
 int turns_timers_run(struct ext_turns *turns, PyObject *timers);
 
 #endif

@@ -3,12 +3,14 @@
  *     module.c          the parts, in the order in which they are made
  *     bridge.c          the GIL, and core errors as exceptions
  *     backend.c         Backend: a libuv or simulated backend, run from Python
+ *     backend_enter.c   who may use it, and when
  *     backend_watch.c   descriptors that Python watches on it
  *     loop_turns.c      Turns: an asyncio loop's call_soon and turns, in C
  *     loop_calls.c      its call_soon, call_at, call_later
  *     loop_timers.c     its timers
  *     loop_handle.c     asyncio's handles
  *     server.c          Server: the core under one application
+ *     server_close.c    its end
  *     server_config.c   its options, read from a Config
  *     server_refused.c  what the log says of refused requests
  *     server_access.c   the access log

@@ -5,13 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/base.h"
 #include "core/base/error.h"
 #include "python/ext/bridge.h"
 #include "python/ext/state.h"
-
-/* Turns after which a server that was aborted must have ended. */
-#define CLOSE_TURNS_MAX 1000u
 
 static struct ext_server *server_open(PyObject *self)
 {
@@ -24,11 +20,23 @@ static struct ext_server *server_open(PyObject *self)
     return server;
 }
 
+/* Begin to use it: until ext_backend_leave. NULL with an exception set. The
+ * arguments are read before: that may run Python code. */
+static struct ext_server *server_enter(PyObject *self)
+{
+    struct ext_server *server = server_open(self);
+
+    return server == NULL || ext_backend_enter(server->backend) < 0 ? NULL
+                                                                    : server;
+}
+
 static void on_access(void *user, const struct xs_access *entry)
 {
     struct ext_server *server = user;
 
+    ext_backend_call_out(server->backend); /* a full buffer is written */
     ext_access_add(server->access, entry);
+    ext_backend_called_out(server->backend);
 }
 
 static void on_refused(void *user, const struct xs_io_addr *peer,
@@ -114,10 +122,15 @@ static int server_init(struct ext_server *server, struct ext_backend *backend,
                         "the backend was closed, or given to another server");
         return -1;
     }
+    if (ext_backend_enter_alone(backend) < 0) {
+        return -1;
+    }
     xs_server_init(&server->core, backend->drive->io, &server->gateway->base,
                    &core);
     server->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
+    server->thread = backend->thread;
     backend->server = server;
+    ext_backend_leave(backend);
     return 0;
 }
 
@@ -166,17 +179,34 @@ static PyObject *server_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     return (PyObject *)self;
 }
 
+static int server_add_listener(struct ext_server *server,
+                               const struct xs_io_spec *spec,
+                               struct xs_io_addr *local)
+{
+    int err;
+
+    if (server->core.state != XS_SERVER_RUNNING) {
+        PyErr_SetString(PyExc_RuntimeError, "the server is stopping");
+        return -1;
+    }
+    err = xs_server_listen(&server->core, spec);
+    if (err != 0) {
+        return ext_raise(err, "listen");
+    }
+    *local = server->core.listeners[server->core.listener_count - 1]->local;
+    return 0;
+}
+
 static PyObject *server_listen(PyObject *self, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"fd", "host", "port", "backlog", NULL};
-    struct ext_server *server = server_open(self);
-    const struct xs_io_addr *local;
     struct xs_io_spec spec = {.fd = -1, .host = "127.0.0.1", .backlog = 2048};
+    struct xs_io_addr local;
+    struct ext_server *server;
     int port = 0;
     int err;
 
-    if (server == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kw, "|i$sii:listen", names, &spec.fd,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|i$sii:listen", names, &spec.fd,
                                      &spec.host, &port, &spec.backlog)) {
         return NULL;
     }
@@ -185,27 +215,20 @@ static PyObject *server_listen(PyObject *self, PyObject *args, PyObject *kw)
         return NULL;
     }
     spec.port = (uint16_t)port;
-    if (server->core.state != XS_SERVER_RUNNING) {
-        PyErr_SetString(PyExc_RuntimeError, "the server is stopping");
+    server = server_enter(self);
+    if (server == NULL) {
         return NULL;
     }
-    err = xs_server_listen(&server->core, &spec);
-    if (err != 0) {
-        (void)ext_raise(err, "listen");
-        return NULL;
-    }
-    local = &server->core.listeners[server->core.listener_count - 1]->local;
-    return Py_BuildValue("(si)", local->host, (int)local->port);
+    err = server_add_listener(server, &spec, &local);
+    ext_backend_leave(server->backend);
+    return err < 0 ? NULL : Py_BuildValue("(si)", local.host, (int)local.port);
 }
 
 static PyObject *server_stop(PyObject *self, PyObject *grace)
 {
-    struct ext_server *server = server_open(self);
+    struct ext_server *server;
     uint64_t grace_ns = XS_NEVER;
 
-    if (server == NULL) {
-        return NULL;
-    }
     if (grace != Py_None) {
         double seconds = PyFloat_AsDouble(grace);
         if (seconds == -1.0 && PyErr_Occurred() != NULL) {
@@ -215,7 +238,12 @@ static PyObject *server_stop(PyObject *self, PyObject *grace)
                    : seconds < 1e9                ? (uint64_t)(seconds * 1e9)
                                                   : XS_NEVER;
     }
+    server = server_enter(self);
+    if (server == NULL) {
+        return NULL;
+    }
     xs_server_stop(&server->core, grace_ns);
+    ext_backend_leave(server->backend);
     Py_RETURN_NONE;
 }
 
@@ -239,65 +267,31 @@ static PyObject *server_run(PyObject *self, PyObject *unused)
 
 static PyObject *server_cancel(PyObject *self, PyObject *unused)
 {
-    struct ext_server *server = server_open(self);
+    struct ext_server *server = server_enter(self);
 
     (void)unused;
     if (server == NULL) {
         return NULL;
     }
     server->gateway->ops->cancel(server->gateway);
+    ext_backend_leave(server->backend);
     Py_RETURN_NONE;
-}
-
-static void server_free_gateway(struct ext_server *server)
-{
-    struct ext_gateway *gateway = server->gateway;
-
-    server->gateway = NULL;
-    if (gateway != NULL) {
-        gateway->ops->free(gateway);
-    }
-}
-
-/* Applications and `on_stopped` are called from here, and threads may run: to
- * all of them the backend runs, and the server is closed when it has ended. */
-void ext_server_close(struct ext_server *server)
-{
-    struct ext_backend *backend = server->backend;
-
-    if (backend == NULL) {
-        return;
-    }
-    XS_ASSERT(!backend->running);
-    backend->running = true;
-    if (server->core.state != XS_SERVER_STOPPED) {
-        xs_server_stop(&server->core, 0);
-    }
-    for (unsigned i = 0; server->core.state != XS_SERVER_STOPPED; i++) {
-        XS_ASSERT(i < CLOSE_TURNS_MAX);
-        (void)backend->drive->ops->run(backend->drive, 0);
-    }
-    /* What workers posted before they heard of the end. */
-    (void)backend->drive->ops->run(backend->drive, 0);
-    ext_server_flush_access(server);
-    xs_server_fini(&server->core);
-    server->backend = NULL;
-    server_free_gateway(server);
-    backend->server = NULL;
-    backend->running = false;
-    Py_DECREF(backend);
 }
 
 static PyObject *server_close(PyObject *self, PyObject *unused)
 {
     struct ext_server *server = (struct ext_server *)self;
+    struct ext_backend *backend = server->backend;
 
     (void)unused;
-    if (server->backend != NULL && server->backend->running) {
-        PyErr_SetString(PyExc_RuntimeError, "the backend runs: stop it first");
+    if (backend == NULL) {
+        Py_RETURN_NONE;
+    }
+    if (ext_backend_enter_alone(backend) < 0) {
         return NULL;
     }
     ext_server_close(server);
+    ext_backend_leave(backend);
     Py_RETURN_NONE;
 }
 
@@ -378,8 +372,7 @@ static void server_finalize(PyObject *self)
 
     PyErr_Fetch(&type, &error, &traceback);
     (void)server_clear(self);
-    ext_server_close(server);
-    server_free_gateway(server); /* if it was never opened */
+    ext_server_drop(server);
     PyErr_Restore(type, error, traceback);
 }
 

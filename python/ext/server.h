@@ -42,6 +42,7 @@ struct ext_server {
         *backend; /* owned reference; NULL: closed */
     struct xs_server core;
     struct ext_gateway *gateway; /* owned; NULL: closed, or not yet made */
+    unsigned long thread;        /* who made it; only that one uses it */
     PyObject *on_stopped;        /* owned; NULL: none */
     PyObject *logger;            /* owned: xsgi.error */
     struct ext_access *access;   /* owned; NULL: no access log */
@@ -77,7 +78,11 @@ static inline void ext_server_flush_access(struct ext_server *server)
     }
 }
 
-/* End everything at once and free it. Idempotent. */
+/* End everything at once and free it, which is open. Whoever calls it has
+ * entered the backend alone. */
 void ext_server_close(struct ext_server *server);
+
+/* Nobody holds it any more: the same, on whatever thread this is. */
+void ext_server_drop(struct ext_server *server);
 
 #endif

@@ -18,15 +18,14 @@ struct ext_sim_peer {
     PyObject *on_event;       /* owned; NULL: none */
 };
 
-static struct xs_sim_peer *peer_open(PyObject *self)
+/* Begin to use it: until ext_backend_leave. NULL with an exception set. */
+static struct xs_sim_peer *peer_enter(struct ext_sim_peer *peer)
 {
-    struct ext_sim_peer *peer = (struct ext_sim_peer *)self;
-
     if (peer->peer == NULL || peer->backend->drive == NULL) {
         PyErr_SetString(PyExc_ValueError, "the peer is closed");
         return NULL;
     }
-    return peer->peer;
+    return ext_backend_enter(peer->backend) < 0 ? NULL : peer->peer;
 }
 
 static void on_event(struct xs_sim_peer *sim_peer)
@@ -36,20 +35,40 @@ static void on_event(struct xs_sim_peer *sim_peer)
     ext_notify(peer->on_event);
 }
 
+/* Connect `self`, which is new, to `to`. */
+static int peer_init(struct ext_sim_peer *self, struct ext_backend *backend,
+                     const struct xs_io_addr *to)
+{
+    struct xs_sim *sim;
+    int err;
+
+    if (ext_backend_enter(backend) < 0) {
+        return -1;
+    }
+    sim = xs_sim_of_drive(backend->drive);
+    err = xs_sim_peer_open(sim, &self->peer, to);
+    if (err == 0) {
+        self->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
+        self->peer->on_event = on_event;
+        self->peer->user = self;
+    }
+    ext_backend_leave(backend);
+    return err != 0 ? ext_raise(err, "connect") : 0;
+}
+
 static PyObject *peer_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"backend", "host", "port", NULL};
     struct ext_state *state = ext_state_of_type(type);
     PyObject *object;
     const char *host;
-    unsigned short port;
+    int port;
     struct ext_backend *backend;
     struct xs_io_addr to = {.is_unix = false};
     struct ext_sim_peer *self;
-    int err;
 
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kw, "OsH:SimPeer", names, &object,
+        !PyArg_ParseTupleAndKeywords(args, kw, "Osi:SimPeer", names, &object,
                                      &host, &port)) {
         return NULL;
     }
@@ -57,38 +76,37 @@ static PyObject *peer_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (backend == NULL) {
         return NULL;
     }
-    if (!backend->is_sim || strlen(host) >= sizeof to.host) {
-        PyErr_SetString(PyExc_ValueError, "no simulation, or no such host");
+    if (!backend->is_sim || strlen(host) >= sizeof to.host || port < 0 ||
+        port > UINT16_MAX) {
+        PyErr_SetString(PyExc_ValueError,
+                        "no simulation, or no such host or port");
         return NULL;
     }
     (void)snprintf(to.host, sizeof to.host, "%s", host);
-    to.port = port;
+    to.port = (uint16_t)port;
     self = (struct ext_sim_peer *)type->tp_alloc(type, 0);
-    if (self == NULL) {
-        return NULL;
+    if (self != NULL && peer_init(self, backend, &to) < 0) {
+        Py_CLEAR(self);
     }
-    err = xs_sim_peer_open(xs_sim_of_drive(backend->drive), &self->peer, &to);
-    if (err != 0) {
-        Py_DECREF(self);
-        (void)ext_raise(err, "connect");
-        return NULL;
-    }
-    self->backend = (struct ext_backend *)Py_NewRef((PyObject *)backend);
-    self->peer->on_event = on_event;
-    self->peer->user = self;
     return (PyObject *)self;
 }
 
 static PyObject *peer_write(PyObject *self, PyObject *arg)
 {
-    struct xs_sim_peer *peer = peer_open(self);
+    struct ext_sim_peer *peer = (struct ext_sim_peer *)self;
     Py_buffer bytes;
     int64_t wrote;
 
-    if (peer == NULL || PyObject_GetBuffer(arg, &bytes, PyBUF_SIMPLE) < 0) {
+    /* First, as what gives the bytes may be Python code. */
+    if (PyObject_GetBuffer(arg, &bytes, PyBUF_SIMPLE) < 0) {
         return NULL;
     }
-    wrote = xs_sim_peer_write(peer, bytes.buf, (size_t)bytes.len);
+    if (peer_enter(peer) == NULL) {
+        PyBuffer_Release(&bytes);
+        return NULL;
+    }
+    wrote = xs_sim_peer_write(peer->peer, bytes.buf, (size_t)bytes.len);
+    ext_backend_leave(peer->backend);
     PyBuffer_Release(&bytes);
     if (wrote == XS_EAGAIN) {
         return PyLong_FromLong(0);
@@ -102,15 +120,11 @@ static PyObject *peer_write(PyObject *self, PyObject *arg)
 
 static PyObject *peer_read(PyObject *self, PyObject *arg)
 {
-    struct xs_sim_peer *peer = peer_open(self);
-    Py_ssize_t max;
+    struct ext_sim_peer *peer = (struct ext_sim_peer *)self;
+    Py_ssize_t max = PyLong_AsSsize_t(arg);
     PyObject *bytes;
     int64_t got;
 
-    if (peer == NULL) {
-        return NULL;
-    }
-    max = PyLong_AsSsize_t(arg);
     if (max == -1 && PyErr_Occurred() != NULL) {
         return NULL;
     }
@@ -122,7 +136,12 @@ static PyObject *peer_read(PyObject *self, PyObject *arg)
     if (bytes == NULL) {
         return NULL;
     }
-    got = xs_sim_peer_read(peer, PyBytes_AS_STRING(bytes), (size_t)max);
+    if (peer_enter(peer) == NULL) {
+        Py_DECREF(bytes);
+        return NULL;
+    }
+    got = xs_sim_peer_read(peer->peer, PyBytes_AS_STRING(bytes), (size_t)max);
+    ext_backend_leave(peer->backend);
     if (got < 0) {
         Py_DECREF(bytes);
         if (got == XS_EAGAIN) {
@@ -136,44 +155,59 @@ static PyObject *peer_read(PyObject *self, PyObject *arg)
 
 static PyObject *peer_shutdown(PyObject *self, PyObject *unused)
 {
-    struct xs_sim_peer *peer = peer_open(self);
+    struct ext_sim_peer *peer = (struct ext_sim_peer *)self;
 
     (void)unused;
-    if (peer == NULL) {
+    if (peer_enter(peer) == NULL) {
         return NULL;
     }
-    xs_sim_peer_shutdown(peer);
+    xs_sim_peer_shutdown(peer->peer);
+    ext_backend_leave(peer->backend);
     Py_RETURN_NONE;
 }
 
 static PyObject *peer_reset(PyObject *self, PyObject *unused)
 {
-    struct xs_sim_peer *peer = peer_open(self);
+    struct ext_sim_peer *peer = (struct ext_sim_peer *)self;
 
     (void)unused;
-    if (peer == NULL) {
+    if (peer_enter(peer) == NULL) {
         return NULL;
     }
-    xs_sim_peer_reset(peer);
+    xs_sim_peer_reset(peer->peer);
+    ext_backend_leave(peer->backend);
     Py_RETURN_NONE;
 }
 
+/* It is closed from now on. */
 static void peer_end(struct ext_sim_peer *self)
 {
     struct ext_backend *backend = self->backend;
+    struct xs_sim_peer *peer = self->peer;
 
-    if (self->peer != NULL && backend != NULL && backend->drive != NULL) {
-        xs_sim_peer_close(self->peer);
-    }
     self->peer = NULL;
     self->backend = NULL;
+    if (peer != NULL) {
+        ext_backend_drop_peer(backend, peer);
+    }
     Py_XDECREF(backend);
 }
 
 static PyObject *peer_close(PyObject *self, PyObject *unused)
 {
+    struct ext_sim_peer *peer = (struct ext_sim_peer *)self;
+    struct ext_backend *backend = peer->backend;
+
     (void)unused;
-    peer_end((struct ext_sim_peer *)self);
+    if (peer->peer == NULL || backend->drive == NULL) {
+        peer_end(peer);
+        Py_RETURN_NONE;
+    }
+    if (ext_backend_enter(backend) < 0) {
+        return NULL;
+    }
+    peer_end(peer);
+    ext_backend_leave(backend);
     Py_RETURN_NONE;
 }
 

@@ -45,11 +45,18 @@ class Loop(asyncio.SelectorEventLoop):
     def close(self) -> None:
         if not self.is_running() and not self.is_closed():
             self._turn_in_c(False)
-            end = self.time()
-            self.time = lambda: end  # type: ignore[method-assign]
-            if self.backend.fileno() >= 0:
-                del self.time  # the inherited one: time that is not virtual
+            self._stop_the_clock()
         super().close()
+
+    def _stop_the_clock(self) -> None:
+        """Have the time without the backend: virtual time ends here."""
+        try:
+            end = None if self.backend.fileno() >= 0 else self.time()
+        except RuntimeError:
+            end = 0.0  # somebody has closed it
+        del self.time  # to the inherited one: the system's
+        if end is not None:
+            self.time = lambda: end  # type: ignore[method-assign]
 
     def _turn_in_c(self, wanted: bool) -> None:
         """Take what each call and each turn needs from C, or from asyncio.
