@@ -115,6 +115,7 @@ int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
     if (ext_backend_enter_alone(backend) < 0) {
         return -1;
     }
+    timeout_ns = ext_server_wait(server, timeout_ns);
     err = backend->drive->ops->run(backend->drive, timeout_ns);
     if (server != NULL) {
         ext_server_flush_access(server);
@@ -206,6 +207,7 @@ static PyObject *backend_next(PyObject *self, PyObject *unused)
         return NULL;
     }
     next = backend->drive->ops->next(backend->drive);
+    next = ext_server_wait(backend->server, next);
     ext_backend_leave(backend);
     if (next == XS_NEVER) {
         Py_RETURN_NONE;

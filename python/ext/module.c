@@ -2,12 +2,29 @@
 
 #include "python/ext/module.h"
 
+#include "python/ext/server_access.h"
 #include "python/ext/state.h"
 
 static int module_exec(PyObject *module);
 static int module_traverse(PyObject *module, visitproc visit, void *arg);
 static int module_clear(PyObject *module);
 static void module_free(void *module);
+
+static PyObject *module_check_access_format(PyObject *module, PyObject *text)
+{
+    (void)module;
+    if (ext_access_check(text) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+    {"check_access_format", module_check_access_format, METH_O,
+     "check_access_format(text): raise ValueError that says what is wrong\n"
+     "with it, and where."},
+    {NULL, NULL, 0, NULL},
+};
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
@@ -25,6 +42,7 @@ static struct PyModuleDef module_def = {
     .m_name = "xsgi._xsgi",
     .m_doc = "The server core of xsgi.",
     .m_size = sizeof(struct ext_state),
+    .m_methods = module_methods,
     .m_slots = module_slots,
     .m_traverse = module_traverse,
     .m_clear = module_clear,

@@ -34,8 +34,8 @@ static void on_access(void *user, const struct xs_access *entry)
 {
     struct ext_server *server = user;
 
-    ext_backend_call_out(server->backend); /* a full buffer is written */
-    ext_access_add(server->access, entry);
+    ext_backend_call_out(server->backend); /* `access_emit` is called */
+    ext_access_add(server->access, entry, server->core.io);
     ext_backend_called_out(server->backend);
 }
 
@@ -67,8 +67,6 @@ static void on_stopped(void *user)
 static int server_init_logs(struct ext_server *server, PyObject *config)
 {
     PyObject *logging = PyImport_ImportModule("logging");
-    PyObject *wanted;
-    int access = 0;
 
     if (logging == NULL) {
         return -1;
@@ -79,24 +77,7 @@ static int server_init_logs(struct ext_server *server, PyObject *config)
     if (server->logger == NULL) {
         return -1;
     }
-    wanted = PyObject_GetAttrString(config, "access_log");
-    if (wanted == NULL) {
-        PyErr_Clear();
-        return 0;
-    }
-    access = PyObject_IsTrue(wanted);
-    Py_DECREF(wanted);
-    if (access > 0) {
-        server->access = PyMem_Malloc(sizeof *server->access);
-        if (server->access == NULL) {
-            (void)PyErr_NoMemory();
-            return -1;
-        }
-        server->access->fd = 1;
-        server->access->len = 0;
-        server->access->stalled = false;
-    }
-    return access < 0 ? -1 : 0;
+    return ext_access_new(&server->access, config);
 }
 
 /* `server` has its gateway already. */
@@ -116,6 +97,9 @@ static int server_init(struct ext_server *server, struct ext_backend *backend,
         .stopped = on_stopped,
         .user = server,
     };
+    if (server->access != NULL) {
+        core.wants = *ext_access_wants(server->access);
+    }
     /* Reading the options has run Python code. */
     if (backend->drive == NULL || backend->server != NULL) {
         PyErr_SetString(PyExc_ValueError,
@@ -350,6 +334,9 @@ static int server_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(server->backend);
     Py_VISIT(server->on_stopped);
     Py_VISIT(server->logger);
+    if (server->access != NULL) {
+        Py_VISIT(ext_access_emit(server->access));
+    }
     return server->gateway == NULL
                ? 0
                : server->gateway->ops->traverse(server->gateway, visit, arg);
@@ -386,7 +373,7 @@ static void server_dealloc(PyObject *self)
     }
     PyObject_GC_UnTrack(self);
     Py_CLEAR(server->logger);
-    PyMem_Free(server->access);
+    ext_access_free(server->access);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -11,22 +11,12 @@
 #define XS_EXT_SERVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "core/conn/server.h"
 #include "python/ext/backend.h"
 #include "python/ext/gateway.h"
 #include "python/ext/python.h"
-
-/* Lines that wait to be written. A full buffer is written at once. */
-#define EXT_ACCESS_BUFFER ((size_t)32 * 1024)
-
-struct ext_access {
-    int fd;
-    bool stalled; /* it took nothing the last time */
-    size_t len;
-    char buffer[EXT_ACCESS_BUFFER];
-};
+#include "python/ext/server_access.h"
 
 /* Lines about refused requests in one second. */
 #define EXT_REFUSED_LINES 10u
@@ -60,22 +50,21 @@ void ext_refused_add(struct ext_server *server, const struct xs_io_addr *peer,
 /* Say how many there were that nothing was said of. */
 void ext_refused_end(struct ext_server *server);
 
-/* Add the line of one request, in the form that uvicorn's has:
- *
- *     INFO:     127.0.0.1:54321 - "GET / HTTP/1.1" 200 OK
- *
- * and behind it in brackets why it ended, if that was not as it should. */
-void ext_access_add(struct ext_access *access, const struct xs_access *entry);
-
-/* Write what waits. The GIL is held and let go meanwhile. */
-void ext_access_flush(struct ext_access *access);
-
-/* Likewise, of the server, if it has such a log. */
+/* Write what waits of the access log, if there is one. */
 static inline void ext_server_flush_access(struct ext_server *server)
 {
-    if (server->access != NULL && server->access->len > 0) {
-        ext_access_flush(server->access);
+    if (server->access != NULL && ext_access_waits(server->access)) {
+        ext_access_flush(server->access, server->logger, server->core.io);
     }
+}
+
+/* `timeout_ns`, or less if the access log is to be looked at. Accepts NULL. */
+static inline uint64_t ext_server_wait(const struct ext_server *server,
+                                       uint64_t timeout_ns)
+{
+    return server == NULL || server->access == NULL
+               ? timeout_ns
+               : ext_access_wait(server->access, timeout_ns);
 }
 
 /* End everything at once and free it, which is open. Whoever calls it has

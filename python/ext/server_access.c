@@ -1,145 +1,306 @@
-/* server_access.c - the access log: lines made in C, written once a turn. */
+/* server_access.c - the access log of a server, and the way of its lines.
+ *
+ *     on_access ──▶ access_line ──▶ sink         written once a turn, in C
+ *               └─▶ config.access_emit(...)      if Python's logging is to
+ *                                                have them */
 
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
+#include "python/ext/server_access.h"
+
 #include <string.h>
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "core/http1/status.h"
+#include "core/base/limits.h"
+#include "python/ext/access.h"
+#include "python/ext/access_text.h"
 #include "python/ext/bridge.h"
-#include "python/ext/server.h"
 
-/* What one line takes at most: the target four times (escaped), the rest. */
-#define LINE_MAX_BYTES ((size_t)4 * XS_ACCESS_TEXT + 512)
+/* How often to look whether a reader that was slow reads again. */
+#define RETRY_NS (100 * XS_MS_NS)
 
-/* How long a reader of the log that does not read may hold us up, once. While
- * it still does not, lines are lost and nobody waits. */
-#define WRITE_WAIT_MS 1000
+/* How long a server that closes waits for it. */
+#define DRAIN_MS 1000
 
-/* Writes that one flush may take: a full buffer, in small parts. */
-#define WRITES_MAX 1024u
+/* Lost lines are told of once in this time, and at the end. */
+#define TELL_NS (10 * XS_SECOND_NS)
 
-/* What a pipe takes without blocking when poll says that it takes some:
- * PIPE_BUF of Linux. */
-#define WRITE_BYTES ((size_t)4096)
+struct ext_access {
+    struct access_format format;
+    struct access_clock clock;
+    struct access_sink sink; /* if there is no `emit` */
+    PyObject *emit;          /* owned; NULL: the sink takes the lines */
+    char *line;              /* owned; NULL: `emit` wants no line */
+    uint64_t tell_ns;        /* lost lines are not told of before */
+};
 
-/* Write a part. False if the descriptor takes nothing within the patience. */
-static bool access_write_part(struct ext_access *access, size_t *done)
+/* An attribute, new; NULL with an exception set, or without if it is not
+ * there or None. */
+static PyObject *access_option(PyObject *config, const char *name)
 {
-    struct pollfd ready = {.fd = access->fd, .events = POLLOUT};
-    size_t len = access->len - *done;
-    ssize_t wrote;
+    PyObject *value = PyObject_GetAttrString(config, name);
 
-    if (poll(&ready, 1, access->stalled ? 0 : WRITE_WAIT_MS) <= 0) {
-        access->stalled = true;
-        return false;
+    if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+    } else if (value == Py_None) {
+        Py_CLEAR(value);
     }
-    access->stalled = false;
-    wrote = write(access->fd, access->buffer + *done,
-                  len < WRITE_BYTES ? len : WRITE_BYTES);
-    if (wrote > 0) {
-        *done += (size_t)wrote;
-        return true;
-    }
-    return wrote < 0 && (errno == EAGAIN || errno == EINTR);
+    return value;
 }
 
-static void access_write(struct ext_access *access)
+/* `text`, a str. -1 with ValueError that says what is wrong, and where. */
+static int access_read(struct access_format *out, PyObject *text)
 {
-    size_t done = 0;
+    struct access_fault fault;
+    Py_ssize_t len;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &len);
 
-    for (unsigned i = 0; done < access->len && i < WRITES_MAX; i++) {
-        if (!access_write_part(access, &done)) {
-            break;
+    if (bytes == NULL) {
+        return -1;
+    }
+    if (access_format_read(out, xs_slice_of(bytes, (size_t)len), &fault)) {
+        return 0;
+    }
+    if (fault.at == 0) {
+        PyErr_Format(PyExc_ValueError, "%R: %s.", text, fault.text);
+    } else {
+        PyErr_Format(PyExc_ValueError, "%R: %s, at character %zu.", text,
+                     fault.text, fault.at);
+    }
+    return -1;
+}
+
+int ext_access_check(PyObject *text)
+{
+    struct access_format *format = PyMem_Malloc(sizeof *format);
+    int err;
+
+    if (format == NULL) {
+        (void)PyErr_NoMemory();
+        return -1;
+    }
+    err = access_read(format, text);
+    PyMem_Free(format);
+    return err;
+}
+
+static int access_init_format(struct ext_access *access, PyObject *config)
+{
+    PyObject *text = access_option(config, "access_log_format");
+    int err;
+
+    if (text == NULL && PyErr_Occurred() == NULL) {
+        text = PyUnicode_FromString("default");
+    }
+    err = text == NULL ? -1 : access_read(&access->format, text);
+    if (err == 0 && access->emit != NULL &&
+        PyUnicode_CompareWithASCIIString(text, "default") != 0) {
+        access->line = PyMem_Malloc(access->format.line_max);
+        if (access->line == NULL) {
+            (void)PyErr_NoMemory();
+            err = -1;
         }
     }
-    access->len = 0;
+    Py_XDECREF(text);
+    return err;
 }
 
-void ext_access_flush(struct ext_access *access)
+static int access_init(struct ext_access *access, PyObject *config)
+{
+    access->clock.process = (uint64_t)getpid();
+    access->emit = access_option(config, "access_emit");
+    if (access->emit == NULL && PyErr_Occurred() != NULL) {
+        return -1;
+    }
+    if (access_init_format(access, config) < 0) {
+        return -1;
+    }
+    if (access->emit == NULL &&
+        !access_sink_init(&access->sink, STDOUT_FILENO)) {
+        (void)PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+int ext_access_new(struct ext_access **out, PyObject *config)
+{
+    PyObject *wanted = access_option(config, "access_log");
+    int truth = wanted == NULL ? 0 : PyObject_IsTrue(wanted);
+
+    *out = NULL;
+    Py_XDECREF(wanted);
+    if (truth <= 0) {
+        return PyErr_Occurred() != NULL ? -1 : 0;
+    }
+    *out = PyMem_Calloc(1, sizeof **out);
+    if (*out == NULL) {
+        (void)PyErr_NoMemory();
+        return -1;
+    }
+    if (access_init(*out, config) < 0) {
+        ext_access_free(*out);
+        *out = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+void ext_access_free(struct ext_access *access)
+{
+    if (access == NULL) {
+        return;
+    }
+    Py_CLEAR(access->emit);
+    PyMem_Free(access->line);
+    access_sink_fini(&access->sink);
+    PyMem_Free(access);
+}
+
+const struct xs_access_wants *ext_access_wants(const struct ext_access *access)
+{
+    return &access->format.wants;
+}
+
+PyObject *ext_access_emit(const struct ext_access *access)
+{
+    return access->emit;
+}
+
+/* ---- one request ---- */
+
+static size_t access_render(struct ext_access *access, char *out,
+                            const struct xs_access *entry, struct xs_io *io)
+{
+    return access_line(out, &access->format, entry, io->ops->wall(io),
+                       &access->clock);
+}
+
+/* A new str of a client's bytes, escaped. */
+static PyObject *access_str(struct xs_slice bytes)
+{
+    char text[4 * XS_ACCESS_TEXT];
+    size_t len = 0;
+
+    if (bytes.data != NULL) {
+        XS_ASSERT(bytes.len <= XS_ACCESS_TEXT);
+        len = access_escape(text, bytes);
+    }
+    return PyUnicode_FromStringAndSize(text, (Py_ssize_t)len);
+}
+
+/* The line as a new str without its end, or None. */
+static PyObject *access_line_str(struct ext_access *access,
+                                 const struct xs_access *entry,
+                                 struct xs_io *io)
+{
+    size_t len;
+
+    if (access->line == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    len = access_render(access, access->line, entry, io);
+    return PyUnicode_DecodeUTF8(access->line, (Py_ssize_t)len - 1, "replace");
+}
+
+static void access_tell(struct ext_access *access,
+                        const struct xs_access *entry, struct xs_io *io)
+{
+    char client[ACCESS_CLIENT_MAX];
+    PyObject *result = NULL;
+    PyObject *args;
+
+    (void)access_client(client, entry->peer);
+    /* N: what could not be made ends it with the exception that is set. */
+    args = Py_BuildValue(
+        "(sNNsIKdsKN)", client, access_str(entry->method),
+        access_str(entry->target), entry->minor == 0 ? "1.0" : "1.1",
+        entry->status, (unsigned long long)entry->body_bytes,
+        (double)(entry->end_ns - entry->start_ns) / 1e9, entry->why,
+        (unsigned long long)entry->conn_id, access_line_str(access, entry, io));
+    if (args != NULL) {
+        result = PyObject_CallObject(access->emit, args);
+        Py_DECREF(args);
+    }
+    if (result == NULL) {
+        ext_unraisable(access->emit);
+    }
+    Py_XDECREF(result);
+}
+
+void ext_access_add(struct ext_access *access, const struct xs_access *entry,
+                    struct xs_io *io)
+{
+    char *out;
+
+    if (access->emit != NULL) {
+        access_tell(access, entry, io);
+        return;
+    }
+    out = access_sink_room(&access->sink, access->format.line_max);
+    if (out != NULL) {
+        access_sink_add(&access->sink, access_render(access, out, entry, io));
+    }
+}
+
+/* ---- the sink ---- */
+
+/* Say that lines were lost. */
+static void access_tell_lost(struct ext_access *access, PyObject *logger)
+{
+    struct access_sink *sink = &access->sink;
+    const char *why = sink->error != 0 ? strerror(sink->error)
+                                       : "whoever reads it is too slow";
+    PyObject *result = PyObject_CallMethod(
+        logger, "warning", "sKs", "%d lines of the access log are lost: %s",
+        (unsigned long long)sink->lost, why);
+
+    sink->lost = 0;
+    sink->error = 0;
+    if (result == NULL) {
+        ext_unraisable(logger);
+    }
+    Py_XDECREF(result);
+}
+
+bool ext_access_waits(const struct ext_access *access)
+{
+    return access_sink_waits(&access->sink);
+}
+
+void ext_access_flush(struct ext_access *access, PyObject *logger,
+                      struct xs_io *io)
+{
+    struct access_sink *sink = &access->sink;
+    PyThreadState *thread = ext_gil_release();
+    uint64_t now;
+
+    access_sink_flush(sink);
+    ext_gil_take(thread);
+    /* Not while the reader is still slow: it may be the same who reads what we
+     * would say. */
+    if (sink->lost > 0 && !access_sink_waits(sink)) {
+        now = io->ops->now(io);
+        if (now >= access->tell_ns) {
+            access->tell_ns = now + TELL_NS;
+            access_tell_lost(access, logger);
+        }
+    }
+}
+
+void ext_access_close(struct ext_access *access, PyObject *logger)
 {
     PyThreadState *thread = ext_gil_release();
 
-    access_write(access);
+    access_sink_drain(&access->sink, DRAIN_MS);
     ext_gil_take(thread);
-}
-
-static void access_put(struct ext_access *access, const char *text, size_t len)
-{
-    XS_ASSERT(access->len + len <= EXT_ACCESS_BUFFER);
-    memcpy(access->buffer + access->len, text, len);
-    access->len += len;
-}
-
-static void access_put_text(struct ext_access *access, const char *text)
-{
-    access_put(access, text, strlen(text));
-}
-
-/* What could forge a line or a field is escaped. */
-static void access_put_escaped(struct ext_access *access, struct xs_slice bytes)
-{
-    static const char hex[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < bytes.len; i++) {
-        uint8_t c = bytes.data[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f) {
-            char code[4] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
-            access_put(access, code, sizeof code);
-        } else {
-            access->buffer[access->len++] = (char)c;
-        }
+    if (access->sink.lost > 0) {
+        access_tell_lost(access, logger);
     }
 }
 
-static void access_put_peer(struct ext_access *access,
-                            const struct xs_io_addr *peer)
+uint64_t ext_access_wait(const struct ext_access *access, uint64_t timeout_ns)
 {
-    char port[16];
-    bool is_v6 = strchr(peer->host, ':') != NULL;
-
-    if (peer->is_unix) {
-        access_put_text(access, "unix");
-        return;
-    }
-    access_put_text(access, is_v6 ? "[" : "");
-    access_put_text(access, peer->host);
-    access_put_text(access, is_v6 ? "]" : "");
-    (void)snprintf(port, sizeof port, ":%u", (unsigned)peer->port);
-    access_put_text(access, port);
-}
-
-void ext_access_add(struct ext_access *access, const struct xs_access *entry)
-{
-    struct xs_slice phrase = xs_status_phrase(entry->status);
-    struct xs_slice method = entry->method;
-    char number[32];
-
-    if (EXT_ACCESS_BUFFER - access->len < LINE_MAX_BYTES) {
-        ext_access_flush(access);
-    }
-    if (method.len > 64) {
-        method.len = 64;
-    }
-    access_put_text(access, "INFO:     ");
-    access_put_peer(access, entry->peer);
-    access_put_text(access, " - \"");
-    access_put_escaped(access, method);
-    access_put_text(access, " ");
-    access_put_escaped(access, entry->target);
-    (void)snprintf(number, sizeof number, " HTTP/1.%u\" %u", entry->minor,
-                   entry->status);
-    access_put_text(access, number);
-    if (phrase.len > 0) {
-        access_put_text(access, " ");
-        access_put(access, (const char *)phrase.data, phrase.len);
-    }
-    if (strcmp(entry->why, "ok") != 0) {
-        access_put_text(access, " [");
-        access_put_text(access, entry->why);
-        access_put_text(access, "]");
-    }
-    access_put_text(access, "\n");
+    return access_sink_waits(&access->sink) && timeout_ns > RETRY_NS
+               ? RETRY_NS
+               : timeout_ns;
 }

@@ -31,7 +31,9 @@ void ext_server_close(struct ext_server *server)
     }
     /* What workers posted before they heard of the end. */
     (void)backend->drive->ops->run(backend->drive, 0);
-    ext_server_flush_access(server);
+    if (server->access != NULL) {
+        ext_access_close(server->access, server->logger);
+    }
     xs_server_fini(&server->core);
     server->backend = NULL;
     close_gateway(server);

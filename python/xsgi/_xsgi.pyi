@@ -10,6 +10,9 @@ from typing import Any, Literal, final
 
 __version__: str
 
+def check_access_format(text: str, /) -> None:
+    """Raise ValueError that says what is wrong with it, and where."""
+
 class ClientDisconnected(OSError):
     """What ``send()`` and ``write()`` raise when the client has gone."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -326,6 +326,20 @@ class Config:
         kinds.flag,
         LOGGING,
         "A line on standard output for each request.",
+    )
+    access_log_format: str = _option(
+        "default",
+        kinds.access_format,
+        LOGGING,
+        "default, common, combined, json, or a text with %(h)s ... in it.",
+        "--access-logformat",
+        "--access-log-fmt",
+    )
+    log_config: str | Mapping[str, Any] | None = _option(
+        None,
+        kinds.optional(kinds.log_config),
+        LOGGING,
+        "Set up Python's logging from a .json, .yaml or .ini file.",
     )
     server_header: bool = _option(
         True, kinds.flag, LOGGING, "Send a Server header."

@@ -149,6 +149,20 @@ def _socket_path(value: Any) -> str:
     return path
 
 
+def _access_format(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not text.")
+    if value != "default":  # what reads it is in C, as are the names
+        from xsgi import _xsgi
+
+        _xsgi.check_access_format(value)
+    return value
+
+
+def _log_config(value: Any) -> str | dict[str, Any]:
+    return value if isinstance(value, dict) else _path(value)
+
+
 def _address(value: Any) -> str:
     addresses.parse(_text(value))
     return str(value)
@@ -183,6 +197,12 @@ folder = Kind(lambda value: _path(value) if value != "" else "", "FOLDER")
 
 #: The path below which the application is mounted: "" or "/prefix".
 root_path = Kind(_root_path, "PATH")
+
+#: The format of the access log; see docs/logging.md.
+access_format = Kind(_access_format, "FORMAT")
+
+#: A file, or what would be in it.
+log_config = Kind(_log_config, "FILE")
 
 #: A host's name or address.
 host = Kind(_host, "TEXT")

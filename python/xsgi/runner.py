@@ -26,7 +26,7 @@ def run(app: str | Application | Config, **options: Any) -> None:
     process serves, and ``xsgi.ProcessError`` says that it has ended by itself.
     """
     config = _config_of(app, options)
-    log.setup(config.log_level)
+    log.setup(config)
     if config.reload:
         from xsgi import reload
 

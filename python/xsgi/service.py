@@ -53,6 +53,7 @@ class Service:
         from xsgi import _xsgi
 
         settings = SimpleNamespace(**vars(self.config), state=state)
+        settings.access_log, settings.access_emit = log.access_way(self.config)
         app, interface = self.loaded.app, self.loaded.interface
         self.server = _xsgi.Server(backend, app, interface, settings, loop)
         return self.server

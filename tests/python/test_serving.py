@@ -233,7 +233,9 @@ def test_access_log_has_a_line_for_each_request(serve, app):
     line = server.wait_for_line("/echo", "stdout")
 
     assert re.fullmatch(
-        r'INFO:     127\.0\.0\.1:\d+ - "GET /echo\?q=1 HTTP/1\.1" 200 OK', line
+        r'INFO:     127\.0\.0\.1:\d+ - "GET /echo\?q=1 HTTP/1\.1" 200 OK'
+        r" \d+B \d+\.\d{3}ms",
+        line,
     )
 
 
