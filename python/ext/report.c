@@ -138,9 +138,15 @@ static void report_log(const struct ext_report *report, const char *level,
 
 void ext_report_raised(const struct ext_report *report, const char *what)
 {
-    PyObject *exc = ext_raised_take();
+    PyObject *exc;
 
-    XS_ASSERT(exc != NULL);
+    if (PyErr_Occurred() == NULL) { /* a fault of somebody's C code */
+        PyErr_SetString(PyExc_SystemError, "an error without an exception");
+    }
+    exc = ext_raised_take();
+    if (exc == NULL) {
+        return;
+    }
     if (is_only_gone(report, exc)) {
         report_log(report, "debug", PyUnicode_FromString("the client left"),
                    NULL);

@@ -206,6 +206,26 @@ static int pool_join(struct wsgi_pool *pool)
     return 0;
 }
 
+/* Requests that wait although their response has ended (there was no memory for
+ * their body): nobody runs them any more. */
+static void pool_forget(struct wsgi_pool *pool)
+{
+    struct xs_list *link;
+
+    do {
+        struct wsgi_request *request;
+
+        lock(pool);
+        link = xs_list_pop(&pool->shared.waiting);
+        unlock(pool);
+        if (link != NULL) {
+            request = xs_container_of(link, struct wsgi_request, link);
+            wsgi_request_finish(request);
+            Py_DECREF(request);
+        }
+    } while (link != NULL);
+}
+
 void wsgi_pool_free(struct wsgi_pool *pool)
 {
     PyObject *type;
@@ -215,8 +235,8 @@ void wsgi_pool_free(struct wsgi_pool *pool)
     if (pool == NULL) {
         return;
     }
+    pool_forget(pool);
     lock(pool);
-    XS_ASSERT(xs_list_empty(&pool->shared.waiting));
     pool->shared.is_ending = true;
     pthread_cond_broadcast(&pool->shared.news);
     unlock(pool);

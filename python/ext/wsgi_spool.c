@@ -211,15 +211,16 @@ int wsgi_spool_send(struct wsgi_request *request)
     if (block == NULL) {
         return -1;
     }
-    if (!PyBytes_Check(block) || PyBytes_GET_SIZE(block) == 0) {
+    /* The application may have found the file, or put its own class there. */
+    if (!PyBytes_Check(block) || PyBytes_GET_SIZE(block) == 0 ||
+        (uint64_t)PyBytes_GET_SIZE(block) > request->spooled) {
         Py_DECREF(block);
         PyErr_SetString(PyExc_OSError,
-                        "a temporary file is shorter than what "
-                        "was written to it");
+                        "a temporary file does not give what was written to "
+                        "it");
         return -1;
     }
     len = (uint64_t)PyBytes_GET_SIZE(block);
-    XS_ASSERT(len <= request->spooled);
     request->spooled -= len;
     request->unspooled += len;
     if (request->spooled == 0) {

@@ -399,3 +399,28 @@ def test_write_of_another_thread_is_refused_when_the_loop_has_the_only_one():
         assert probe.get().body == b"ok"
 
     assert "thread" in str(caught[0])
+
+
+@pytest.mark.parametrize("block", [b"", b"x" * 10_000_000, "text", None])
+def test_write_ends_its_response_when_the_spool_gives_something_else(
+    block, monkeypatch
+):
+    import tempfile
+
+    class Other(tempfile.SpooledTemporaryFile):
+        def read(self, *_):
+            return block
+
+    def app(environ, start_response):
+        write = start_response("200 OK", PLAIN)
+        if environ["PATH_INFO"] == "/big":
+            for _ in range(100):
+                write(b"x" * 50_000)
+        return [b"end"]
+
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Other)
+    with Probe(app) as probe:
+        assert not probe.get("/big").complete
+        assert probe.get("/").body == b"end"
+
+    assert any("temporary file" in line for line in probe.log())
