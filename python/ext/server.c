@@ -44,7 +44,9 @@ static void on_refused(void *user, const struct xs_io_addr *peer,
 {
     struct ext_server *server = user;
 
+    ext_backend_call_out(server->backend);
     ext_refused_add(server, peer, why, answered);
+    ext_backend_called_out(server->backend);
 }
 
 static void on_conn_close(void *user, void *conn_user)
