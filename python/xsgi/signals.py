@@ -28,6 +28,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Seconds beyond what a shutdown may take until the watchdog bites.
 MARGIN = 3.0
 
+#: Seconds that its last words may take: maybe nobody reads the log any more,
+#: or the application holds a lock of the logging for ever.
+LAST_WORDS = 1.0
+
 
 class Watchdog:
     """Ends the process when a shutdown takes longer than it may."""
@@ -58,10 +62,19 @@ class Watchdog:
 
 
 def _bite() -> None:
+    """End the process: nothing that is said before can hold that up."""
+    try:
+        words = threading.Thread(target=_say_last_words, daemon=True)
+        words.start()
+        words.join(LAST_WORDS)
+    finally:
+        os._exit(1)
+
+
+def _say_last_words() -> None:
     log.error.critical("The application does not stop: ending the process")
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(1)
 
 
 @contextmanager
