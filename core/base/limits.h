@@ -58,8 +58,9 @@
 /* Pipelined requests that one connection starts in one turn. */
 #define XS_PIPELINE_TURN 64u
 
-/* Bytes of a request that nobody wants which are read and thrown away, so that
- * the response reaches a client that is still sending. */
+/* Bytes of an answered request's body that are read and thrown away so that
+ * the next request can come. With more our side of the connection ends, and
+ * XS_DEADLINE_LINGER bounds how long the rest is thrown away. */
 #define XS_DISCARD_MAX ((size_t)1024 * 1024)
 
 /* A server that stops looks this often whether those who linger have all that

@@ -90,16 +90,6 @@ static void rx_ended(struct xs_conn *conn, int64_t result)
     }
 }
 
-/* What the peer sends after our end is of no use: bounded, and dropped. */
-static void rx_drop(struct xs_conn *conn, size_t len)
-{
-    conn->rx.discarded += len;
-    if (conn->rx.discarded > XS_DISCARD_MAX) {
-        conn->rx.eof = true;
-        conn->tx.broken = true;
-    }
-}
-
 void xs_rx_receive(struct xs_conn *conn)
 {
     int64_t got;
@@ -122,7 +112,9 @@ void xs_rx_receive(struct xs_conn *conn)
     }
     conn->rx.progress = true;
     if (conn->state == XS_CONN_LINGER) {
-        rx_drop(conn, (size_t)got);
+        /* Of no use, but a reset could take our answer with it: no count of
+         * bytes ends this, only XS_DEADLINE_LINGER. */
+        conn->rx.discarded += (uint64_t)got;
         return;
     }
     conn->rx.end += (size_t)got;
