@@ -120,7 +120,11 @@ def test_credentials_are_not_kept(interface, name):
         _, first, second = map(values, [site.send(fields) for _ in range(3)])
 
     assert first == second
-    assert [a is b for a, b in zip(first, second)] == [True, True, False]
+    assert [a is b for a, b in zip(first, second, strict=True)] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def values(seen):
