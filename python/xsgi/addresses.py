@@ -10,6 +10,11 @@ from xsgi.errors import ConfigError, said
 _HOST_PORT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(\d{1,5})")
 _FD = re.compile(r"fd://(\d{1,6})")
 
+# What is no address, but a part of one.
+_PORT = re.compile(r"\d{1,5}", re.ASCII)
+_PATH = re.compile(r"[\w.-]{0,60}/[\w./-]{1,60}")
+_HOST = re.compile(r"(?=.*[A-Za-z.])[A-Za-z0-9.-]{1,60}")
+
 
 @dataclass(frozen=True)
 class Tcp:
@@ -58,5 +63,16 @@ def parse(text: str) -> Address:
         return Tcp(host, int(match[3]))
     raise ConfigError(
         f"{said(text)} is not an address: write HOST:PORT, [IPV6]:PORT,"
-        " unix:PATH or fd://N."
+        f" unix:PATH or fd://N{_as_in(text)}."
     )
+
+
+def _as_in(text: str) -> str:
+    """What may have been meant by a part of an address that stands alone."""
+    if _PORT.fullmatch(text) and int(text) <= 65535:
+        return f", as in 127.0.0.1:{text}"
+    if _PATH.fullmatch(text):
+        return f", as in unix:{text}"
+    if _HOST.fullmatch(text):
+        return f", as in {text}:8000"
+    return ""

@@ -254,13 +254,15 @@ def _adopt(address: Fd) -> Listener:
 def _refused(where: str, error: OSError) -> BindError:
     """The one line for an address that cannot be had."""
     reasons = {
-        errno.EADDRINUSE: "something else listens there already.",
+        errno.EADDRINUSE: "something else listens there already; --port or"
+        " --bind choose another place.",
         errno.EACCES: "no permission; ports below 1024 need a privilege.",
         errno.EADDRNOTAVAIL: "this machine does not have that address.",
         errno.ENOENT: "the folder does not exist.",
     }
     if where.startswith("unix:"):
         reasons[errno.EACCES] = "no permission to create a file there."
+        reasons[errno.EADDRINUSE] = "something else listens there already."
     reason = reasons.get(error.errno or 0)
     if reason is None:
         reason = f"{error.strerror or error}."

@@ -113,7 +113,8 @@ def test_taken_port_is_one_line_and_code_1(serve, app):
     assert code == 1
     assert lines == [
         f"xsgi: cannot listen at 127.0.0.1:{port}:"
-        " something else listens there already."
+        " something else listens there already; --port or --bind choose"
+        " another place."
     ]
 
 

@@ -75,6 +75,30 @@ def test_text_that_is_no_address_is_refused(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("8995", "127.0.0.1:8995"),
+        ("0.0.0.0", "0.0.0.0:8000"),
+        ("localhost", "localhost:8000"),
+        ("/run/app.sock", "unix:/run/app.sock"),
+        ("./app.sock", "unix:./app.sock"),
+    ],
+)
+def test_part_of_an_address_is_refused_with_the_whole(text, meant):
+    with pytest.raises(ConfigError) as caught:
+        sockets.parse(text)
+
+    assert str(caught.value).endswith(f" or fd://N, as in {meant}.")
+    assert str(sockets.parse(meant)) == meant
+
+
+@pytest.mark.parametrize("text", ["65536", "", "http://x:80", "::1:80"])
+def test_what_is_no_part_of_an_address_is_refused_without_a_guess(text):
+    with pytest.raises(ConfigError, match=r" or fd://N\.$"):
+        sockets.parse(text)
+
+
+@pytest.mark.parametrize(
     ("options", "expected"),
     [
         ({}, [Tcp("127.0.0.1", 8000)]),
