@@ -11,11 +11,11 @@ PATIENCE = 20
 
 PROGRAM = """
     import logging, os, threading
-    from xsgi import log, signals
+    from xsgi import signals
 
+    logging.basicConfig()
     signals.MARGIN = 0
     signals.LAST_WORDS = 0.2
-    log.setup("info")
     {before}
     print("hangs", flush=True)
     signals.Watchdog().start(0)
@@ -34,13 +34,13 @@ FULL_PIPE = """
 """
 
 HELD_LOCK = """
-    logging.getLogger("xsgi").handlers[0].acquire()
+    logging.getLogger().handlers[0].acquire()
 """
 
 RAISES = """
     def emit(record):
         raise SystemExit
-    logging.getLogger("xsgi").handlers[0].emit = emit
+    logging.getLogger().handlers[0].emit = emit
 """
 
 NO_THREAD = """
@@ -80,7 +80,7 @@ def test_watchdog_says_that_it_ends_the_process():
     code, said = run("")
 
     assert code == 1
-    assert said.startswith("CRITICAL: The application does not stop")
+    assert said.startswith("CRITICAL:xsgi.error:The application does not")
 
 
 @pytest.mark.parametrize(
