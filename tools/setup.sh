@@ -6,6 +6,7 @@
 #     tools/setup.sh bench     and what the benchmarks compare with
 #     tools/setup.sh clang     and what building and linting with clang needs
 #     tools/setup.sh lint      what the formatters and ruff need
+#     tools/setup.sh proxies   nginx and HAProxy, for the tests behind them
 #
 #     PYTHON   the interpreter to build for (python3)
 #     VENV     its virtual environment (.venv)
@@ -123,6 +124,20 @@ install_system_packages() {
     has_python || die "$python is older than Python 3.10"
 }
 
+# Not with the tests: a distribution starts them as services, too, and the
+# tests behind them are left out where they are missing.
+install_proxies() {
+    PATH=$PATH:/usr/sbin:/sbin # where a distribution hides them
+    set --
+    has nginx || set -- "$@" nginx
+    has haproxy || set -- "$@" haproxy
+    [ $# -gt 0 ] || return 0
+    may_apt || die "as root, install these first (their Debian names): $*"
+    say "installing system packages: $*"
+    apt update -q
+    apt install -q -y --no-install-recommends "$@"
+}
+
 # --- The virtual environment ---
 
 make_venv() {
@@ -168,8 +183,13 @@ lint)
     say "ready: lint"
     exit
     ;;
+proxies)
+    install_proxies
+    say "ready: proxies"
+    exit
+    ;;
 *)
-    die "what is '$level'? It is one of build, test, bench, clang, lint"
+    die "what is '$level'? It is build, test, bench, clang, lint or proxies"
     ;;
 esac
 

@@ -1,12 +1,15 @@
 """Fixtures for tests of the package over real sockets."""
 
+import contextlib
+
 import httpx
 import pytest
 
-import raw
-import serving
+pytest.register_assert_rewrite("framework_contract", "proxy_contract")
 
-pytest.register_assert_rewrite("framework_contract")
+import proxies  # noqa: E402
+import raw  # noqa: E402
+import serving  # noqa: E402
 
 
 @pytest.fixture
@@ -49,3 +52,24 @@ def client(server):
 def raw_client(server):
     with raw.Client(server.address) as client:
         yield client
+
+
+@pytest.fixture
+def put_behind():
+    """A server and a proxy before it: ``put_behind(Nginx, "wsgi")``."""
+    with contextlib.ExitStack() as stack:
+
+        def put(*args, **options):
+            return stack.enter_context(proxies.Site(*args, **options))
+
+        yield put
+
+
+@pytest.fixture(scope="class", params=proxies.SITES)
+def site(request):
+    """A server behind a proxy of ``kind`` for all tests of a class."""
+    way, _, door = request.param.rpartition("-")
+    with proxies.Site(request.cls.kind, way, unix=door == "unix") as site:
+        yield site
+        assert site.proxy.stop() in (0, 143)
+        assert site.served.stop() == 0

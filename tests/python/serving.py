@@ -92,6 +92,9 @@ class Served:
 
     @property
     def address(self):
+        """(host, port), or the path of a unix socket."""
+        if self.url.startswith("unix:"):
+            return self.url.removeprefix("unix:")
         return ("127.0.0.1", self.port)
 
     @property

@@ -22,6 +22,7 @@ import random
 import time
 
 PIECE = random.Random(1).randbytes(64 * 1024)
+SMALL = PIECE[:8192]
 PIECES = 1024
 DOWNLOAD = PIECES * len(PIECE)  # 64 MiB
 EVENTS = 4
