@@ -284,6 +284,49 @@ def test_expect_continue_is_not_answered_if_a_worker_does_not_read():
         assert client.head().status == 403
 
 
+def test_expect_continue_is_answered_before_the_call_if_nobody_can_wait():
+    called = threading.Event()
+
+    def app(environ, start_response):
+        called.set()
+        start_response("403 Forbidden", [])
+        return [b"no"]
+
+    with Probe(app, threads=1) as probe, probe.connect() as client:
+        client.request("POST", "/", "Content-Length: 3", "Expect: 100-continue")
+        assert client.head().status == 100
+        assert not called.is_set()
+        client.send(b"abc")
+
+        assert client.response().status == 403
+        assert client.get("/").status == 403
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_expect_continue_is_not_answered_if_the_body_is_there(threads):
+    with (
+        Probe(reading(lambda s: s.read()), threads) as probe,
+        probe.connect() as client,
+    ):
+        client.request("POST", "/", "Expect: 100-continue", body=b"abc")
+
+        response = client.response()
+        assert response.status == 200
+        assert response.body == b"b'abc'"
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_expect_continue_is_not_answered_if_the_body_will_be_refused(threads):
+    app = reading(lambda s: s.read())
+    with (
+        Probe(app, threads, limit_request_body=2) as probe,
+        probe.connect() as client,
+    ):
+        client.request("POST", "/", "Content-Length: 3", "Expect: 100-continue")
+
+        assert client.head().status == 413
+
+
 def test_worker_reads_what_has_arrived_before_the_rest_is_sent():
     first_line = threading.Event()
     lines = []
