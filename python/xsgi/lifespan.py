@@ -151,9 +151,10 @@ class Lifespan:
         self.state = None
         supported = self._asked and not self._stray and error is not None
         if self._mode == "auto" and not supported and not task.cancelled():
-            why = "it returned" if error is None else repr(error)
             level = logging.DEBUG if error is None else logging.INFO
-            log.log(level, "The application has no lifespan: %s", why)
+            log.log(level, "The application has no lifespan, and needs none")
+            if error is not None:
+                log.debug("Asked for its lifespan, it raised", exc_info=error)
             return
         if error is None:
             raise StartupError(

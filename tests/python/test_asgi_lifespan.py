@@ -93,11 +93,20 @@ def test_on_refuses_an_unsupported_lifespan(app):
     fails(app, "on")
 
 
-def test_auto_says_why_it_goes_on(caplog):
+def test_auto_goes_on_with_a_line_that_is_no_complaint(caplog):
     with caplog.at_level(logging.INFO, "xsgi.error"):
         start(refuses)
 
-    assert "ValueError('only http here')" in caplog.text
+    assert caplog.messages == [
+        "The application has no lifespan, and needs none"
+    ]
+
+
+def test_auto_shows_why_it_goes_on_to_who_looks_closer(caplog):
+    with caplog.at_level(logging.DEBUG, "xsgi.error"):
+        start(refuses)
+
+    assert "ValueError: only http here" in caplog.text
 
 
 @pytest.mark.parametrize("mode", ["auto", "on"])
