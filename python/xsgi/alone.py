@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from xsgi import _xsgi, log, signals
 from xsgi.service import Service
 
@@ -19,7 +21,9 @@ def run(service: Service) -> None:
             while not server.stopped:
                 for reader, _ in server.run():
                     # The application may have handlers of its own.
-                    if any(n in signals.SIGNALS for n in reader.recv(64)):
+                    came = [n for n in reader.recv(64) if n in signals.SIGNALS]
+                    if came:
+                        service.interrupted = signal.SIGINT in came
                         service.stop()
             backend.unwatch(signalled.fileno())
             # Applications on threads may run on behind a closed connection.

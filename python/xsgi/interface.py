@@ -16,6 +16,9 @@ from typing import Any
 
 from xsgi.errors import AppError
 
+#: What people call them.
+TITLES = {"asgi3": "ASGI", "wsgi": "WSGI"}
+
 _ASGI2 = (
     "is an ASGI 2 application (a double callable): wrap it with"
     " asgiref.compatibility.guarantee_single_callable."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -56,7 +57,12 @@ async def _until_signalled(
     grace = service.config.timeout_graceful_shutdown
     patience = None if grace is None else grace + CANCEL_PATIENCE
     loop = asyncio.get_running_loop()
-    with signals.on_loop(loop, stop.set, watchdog, patience):
+
+    def on_signal(number: int) -> None:
+        service.interrupted = number == signal.SIGINT
+        stop.set()
+
+    with signals.on_loop(loop, on_signal, watchdog, patience):
         await serve(service, stop.wait, watchdog.renew)
 
 

@@ -6,13 +6,22 @@ import platform
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from xsgi import __version__, loader, log, sockets
-from xsgi.config import Config
+from xsgi import __version__, interface, loader, log, sockets
+from xsgi.config import Config, option_of
 
 if TYPE_CHECKING:
     import asyncio
 
     from xsgi import _xsgi
+
+
+#: Options that only one kind of application has a use for.
+_ONLY_FOR = {
+    "lifespan": "asgi3",
+    "loop": "asgi3",
+    "task_mode": "asgi3",
+    "threads": "wsgi",
+}
 
 
 class Service:
@@ -24,6 +33,9 @@ class Service:
     #: From ``open`` on.
     server: _xsgi.Server
 
+    #: Ctrl-C is why it stops, and the next one ends the process.
+    interrupted = False
+
     def __init__(self, config: Config) -> None:
         self.config = config
         # First, because it is quick and importing the application may not be.
@@ -33,6 +45,7 @@ class Service:
         except BaseException:
             self.close()
             raise
+        self._tell_idle()
 
     @property
     def is_wsgi(self) -> bool:
@@ -80,7 +93,8 @@ class Service:
         grace = self.config.timeout_graceful_shutdown
         limit = "" if grace is None else f" within {grace:g} s"
         count = self.running
-        work = f", {count} running may finish{limit}" if count else ""
+        again = "; Ctrl-C again ends it now" if self.interrupted else ""
+        work = f", {count} running may finish{limit}{again}" if count else ""
         log.error.info("stopping%s", work)
         self.server.stop(grace)
         self.close()
@@ -88,3 +102,17 @@ class Service:
     def close(self) -> None:
         """Give the addresses back."""
         sockets.close_all(self._listeners)
+
+    def _tell_idle(self) -> None:
+        """Which options have been given in vain."""
+        loaded = self.loaded
+        for name, kind in _ONLY_FOR.items():
+            given = getattr(self.config, name)
+            if kind != loaded.interface and given != option_of(name).default:
+                log.error.warning(
+                    "the option %s does nothing: %s is %s, and that is for %s",
+                    name,
+                    loaded.name,
+                    interface.TITLES[loaded.interface],
+                    interface.TITLES[kind],
+                )

@@ -97,11 +97,11 @@ def _installed(watchdog: Watchdog, patience: float | None) -> Iterator[None]:
 @contextmanager
 def on_loop(
     loop: asyncio.AbstractEventLoop,
-    stop: Callable[[], object],
+    stop: Callable[[int], object],
     watchdog: Watchdog,
     patience: float | None,
 ) -> Iterator[None]:
-    """Call ``stop`` on ``loop`` when a signal comes, in the main thread.
+    """Call ``stop(signal)`` on ``loop`` when one comes, in the main thread.
 
     ``patience`` is how long the shutdown may take from then on.
     """
@@ -111,7 +111,7 @@ def on_loop(
     before = {each: signal.getsignal(each) for each in SIGNALS}
     for each in SIGNALS:
         # For the loop's wake-up descriptor and its reader ...
-        loop.add_signal_handler(each, stop)
+        loop.add_signal_handler(each, stop, each)
     try:
         # ... and the handler itself is ours.
         with _installed(watchdog, patience):

@@ -109,6 +109,24 @@ def test_signal_lets_running_requests_finish(
     half_sent.rest()
 
 
+@pytest.mark.parametrize(
+    ("number", "more"),
+    [(signal.SIGINT, "; Ctrl-C again ends it now"), (signal.SIGTERM, "")],
+)
+def test_waiting_for_requests_is_told_with_how_to_end_it(
+    start, release, connect, way, number, more
+):
+    server = start(*way)
+    hold(server, connect, 1)
+
+    server.signal(number)
+
+    line = server.wait_for_line("stopping")
+    assert line.endswith(f"stopping, 1 running may finish within 30 s{more}")
+    release.touch()
+    assert server.wait(SOON) == 0
+
+
 def test_idle_server_stops_at_once(start, way):
     server = start(*way)
 
