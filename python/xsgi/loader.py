@@ -12,12 +12,14 @@ import inspect
 import os
 import pkgutil
 import sys
+import threading
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from xsgi import interface
+from xsgi import interface, log
 from xsgi.config import Config
 from xsgi.errors import AppError
 
@@ -37,22 +39,45 @@ def load(config: Config) -> Loaded:
     """Import, build and classify the application. Raises AppError."""
     if isinstance(config.app, str):
         name = f'"{config.app}"'
-        app = _import(config.app, config.app_dir)
     else:
         name = getattr(config.app, "__name__", type(config.app).__name__)
-        app = config.app
-    if not callable(app):
-        raise AppError(
-            f"{name} cannot be called: it is {_article(type(app).__name__)}."
-        )
-    if config.factory:
-        app = _build(app, name)
+    with _loading(name):
+        app = _found(config, name)
     if config.interface != "auto":
+        _doubt(app, config.interface, name)
         return Loaded(app, config.interface, name)
     try:
         return Loaded(app, interface.detect(app), name)
     except AppError as error:
         raise AppError(f"{name} {error}") from None
+
+
+class _NestedError(AppError):
+    """The application serves itself while it is loaded."""
+
+
+def refuse_nested(call: str) -> None:
+    """Raise AppError if an application that is loaded on this thread is who
+    calls ``call``: it would be served by its own loading, and again behind it.
+    """
+    name = getattr(_thread, "name", None)
+    if name is not None:
+        raise _NestedError(
+            f"{name} calls {call} while it is loaded: put the call under"
+            " 'if __name__ == \"__main__\":'."
+        )
+
+
+_thread = threading.local()
+
+
+@contextmanager
+def _loading(name: str) -> Iterator[None]:
+    _thread.name = name
+    try:
+        yield
+    finally:
+        _thread.name = None
 
 
 def user_traceback(error: BaseException) -> types.TracebackType | None:
@@ -67,6 +92,33 @@ def user_traceback(error: BaseException) -> types.TracebackType | None:
 
 
 _OURS = (__file__, importlib.__file__)
+
+
+def _found(config: Config, name: str) -> Application:
+    app = config.app
+    if isinstance(app, str):
+        app = _import(app, config.app_dir)
+    if not callable(app):
+        raise AppError(
+            f"{name} cannot be called: it is {_article(type(app).__name__)}."
+        )
+    return _build(app, name) if config.factory else app
+
+
+def _doubt(app: Application, given: str, name: str) -> None:
+    """Say so if ``app`` is not what it is said to be."""
+    try:
+        looks = interface.detect(app)
+    except AppError:
+        return  # that is what the option is for
+    if looks != given:
+        log.error.warning(
+            "%s looks like %s, and is called as %s: the option interface is %s",
+            name,
+            interface.TITLES[looks],
+            interface.TITLES[given],
+            given,
+        )
 
 
 def _import(target: str, app_dir: str) -> Any:
@@ -105,6 +157,8 @@ def _import_module(name: str, folder: str) -> types.ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise _user_failed(f'importing "{name}"', error) from error
         raise AppError(_not_found(name, error, folder)) from None
+    except _NestedError:
+        raise
     except (Exception, SystemExit) as error:
         raise _user_failed(f'importing "{name}"', error) from error
 
@@ -152,11 +206,13 @@ def _guess(wrong: str, known: Iterable[str]) -> str:
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
-def _build(factory: Application, name: str) -> Any:
+def _build(factory: Application, name: str) -> Application:
     if inspect.iscoroutinefunction(factory):
         raise AppError(f"{name} is async: a factory must return at once.")
     try:
         app = factory()
+    except _NestedError:
+        raise
     except (Exception, SystemExit) as error:
         raise _user_failed(f"calling the factory {name}", error) from error
     if not callable(app):
@@ -164,7 +220,8 @@ def _build(factory: Application, name: str) -> Any:
             f"the factory {name} returned {_article(type(app).__name__)},"
             " which cannot be called."
         )
-    return app
+    result: Application = app
+    return result
 
 
 def _user_failed(doing: str, error: BaseException) -> AppError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xsgi import log
+from xsgi import loader, log
 from xsgi.config import Application, Config
 from xsgi.errors import ConfigError
 from xsgi.service import Service
@@ -25,6 +25,7 @@ def run(app: str | Application | Config, **options: Any) -> None:
     to listen, or the application does not start up. With ``reload`` another
     process serves, and ``xsgi.ProcessError`` says that it has ended by itself.
     """
+    loader.refuse_nested("xsgi.run()")
     config = _config_of(app, options)
     log.setup(config)
     if config.reload:
@@ -62,6 +63,7 @@ async def serve(app: str | Application | Config, **options: Any) -> None:
     """
     from xsgi import looped
 
+    loader.refuse_nested("xsgi.serve()")
     config = _config_of(app, options)
     if config.reload:
         raise ConfigError("is not for serving in a loop.", "reload")
@@ -75,8 +77,13 @@ async def serve(app: str | Application | Config, **options: Any) -> None:
 def _config_of(
     app: str | Application | Config, options: dict[str, Any]
 ) -> Config:
-    if not isinstance(app, Config):
-        return Config(app, **options)
-    if options:
-        raise TypeError("options belong into the Config")
-    return app
+    if isinstance(app, Config):
+        if options:
+            raise TypeError("options belong into the Config")
+        return app
+    for name in options:
+        if name not in Config.__dataclass_fields__:
+            from xsgi import sources
+
+            raise ConfigError(sources.stranger(name), name)
+    return Config(app, **options)

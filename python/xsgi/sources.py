@@ -145,6 +145,16 @@ def _from_text(name: str, text: str, source: Source) -> Any:
     return text
 
 
+def stranger(name: str) -> str:
+    """What to tell somebody who gives an option that is not there."""
+    hint = peers.hint(flag_of(name))
+    if hint is not None:
+        return hint
+    guess = _guess(name)
+    meant = f" Did you mean {guess}?" if guess else ""
+    return f"there is no such option.{meant}"
+
+
 def strangers(environ: Mapping[str, str]) -> Iterator[str]:
     """A line for each variable XSGI_* that is none of ours.
 

@@ -225,10 +225,87 @@ async def test_failed_start_up_is_raised(fd, address):
 def test_options_are_checked():
     with pytest.raises(xsgi.ConfigError, match=r"port: .*65535"):
         xsgi.run("a:b", port=70000)
-    with pytest.raises(TypeError, match="prot"):
-        xsgi.run("a:b", prot=1)
     with pytest.raises(TypeError, match="belong into the Config"):
         xsgi.run(xsgi.Config("a:b"), port=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("prot", r"there is no such option\. Did you mean port\?"),
+        ("frobnicate", r"there is no such option\."),
+        ("workers", r"there are no worker processes yet; "),
+        ("ssl_certfile", r"there is no TLS yet; "),
+        ("unix_socket", r"it is called --uds here\."),
+    ],
+)
+def test_option_that_is_not_there_is_told_with_what_was_meant(name, words):
+    with pytest.raises(xsgi.ConfigError, match=f"^{name}: {words}"):
+        xsgi.run("a:b", **{name: 1})
+
+
+ITSELF = """
+    import asyncio, xsgi
+
+    async def app(scope, receive, send): ...
+
+    {call}
+    """
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ('xsgi.run("itself:app", port=0)', "xsgi.run()"),
+        ("xsgi.run(app, port=0, reload=True)", "xsgi.run()"),
+        ("asyncio.run(xsgi.serve(app, port=0))", "xsgi.serve()"),
+        ("def make(): xsgi.run(app, port=0)", "xsgi.run()"),
+    ],
+)
+@pytest.mark.parametrize("outer", ["command", "program"])
+def test_application_that_serves_itself_while_it_is_loaded_is_refused(
+    tmp_path, call, name, outer
+):
+    file = tmp_path / "itself.py"
+    file.write_text(textwrap.dedent(ITSELF.format(call=call)))
+    target = "itself:make" if "make" in call else "itself:app"
+    factory = "--factory" if "make" in call else "--no-access-log"
+    command = ["-m", "xsgi", "serve", target, "--port=0", factory]
+    command += ["--app-dir", str(tmp_path)]
+    if outer == "program":
+        options = f"port=0, factory={'make' in call}, app_dir='{tmp_path}'"
+        command = ["-c", f'import xsgi; xsgi.run("{target}", {options})']
+
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
+
+    assert done.returncode == 1
+    assert "listening" not in done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert line.endswith(
+        f'"{target}" calls {name} while it is loaded: put the call under'
+        """ 'if __name__ == "__main__":'."""
+    )
+    assert outer == "program" or done.stderr.count("\n") == 1
+
+
+def test_application_may_serve_itself_when_it_is_the_program(tmp_path):
+    file = tmp_path / "itself.py"
+    call = 'if __name__ == "__main__": xsgi.run("itself:no_such", port=0)'
+    file.write_text(textwrap.dedent(ITSELF.format(call=call)))
+
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
+
+    assert 'module "itself" has no attribute "no_such"' in done.stderr
 
 
 def test_errors_have_one_base():

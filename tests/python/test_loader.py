@@ -83,10 +83,41 @@ def test_application_object_is_taken_as_it_is():
     assert loader.load(Config(app)).app is app
 
 
-def test_interface_that_is_said_is_not_doubted(folder):
+def test_interface_that_is_said_where_it_cannot_be_seen_is_taken(
+    folder, caplog
+):
     directory = folder("site_a.py", "app = lambda *args: None")
 
-    assert load(directory, "site_a:app", interface="wsgi").interface == "wsgi"
+    loaded = load(directory, "site_a:app", interface="wsgi")
+
+    assert loaded.interface == "wsgi"
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("target", "given", "line"),
+    [
+        (
+            "site_a:app",
+            "wsgi",
+            '"site_a:app" looks like ASGI, and is called as WSGI:'
+            " the option interface is wsgi",
+        ),
+        (
+            "site_a:holder.wsgi",
+            "asgi3",
+            '"site_a:holder.wsgi" looks like WSGI, and is called as ASGI:'
+            " the option interface is asgi3",
+        ),
+    ],
+)
+def test_interface_that_the_application_has_not_is_taken_with_a_warning(
+    folder, caplog, target, given, line
+):
+    loaded = load(folder("site_a.py", APP), target, interface=given)
+
+    assert loaded.interface == given
+    assert caplog.messages == [line]
 
 
 @pytest.mark.parametrize(

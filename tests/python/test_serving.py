@@ -179,6 +179,32 @@ def test_application_without_lifespan_is_served(serve, tmp_path):
     assert httpx.get(server.url).status_code == 204
 
 
+@pytest.mark.parametrize(
+    ("app", "args", "lines"),
+    [
+        ("life_app:asgi", ("--threads", "2"), ["threads"]),
+        (
+            "life_app:wsgi",
+            ("--loop=asyncio", "--lifespan=on", "--task-mode=task"),
+            ["lifespan", "loop", "task_mode"],
+        ),
+        ("life_app:asgi", ("--loop=asyncio", "--threads=1"), []),
+        ("life_app:wsgi", ("--loop=auto", "--threads=2"), []),
+    ],
+)
+def test_option_that_the_application_has_no_use_for_is_told(
+    serve, app, args, lines
+):
+    server = serve(app, *args)
+
+    is_kind, for_kind = ("ASGI", "WSGI") if "asgi" in app else ("WSGI", "ASGI")
+    assert [line for line in server.stderr if "WARNING" in line] == [
+        f'WARNING:  the option {name} does nothing: "{app}" is {is_kind}, and'
+        f" that is for {for_kind}"
+        for name in lines
+    ]
+
+
 def test_lifespan_surrounds_the_requests(serve):
     server = serve(ASGI, "--no-access-log")
     httpx.get(server.url)
