@@ -47,18 +47,18 @@ def raising(error):
 class Here(contextlib.ExitStack):
     """A server that runs on this thread, the main one, turn by turn."""
 
-    def __init__(self, way, apps):
+    def __init__(self, how, apps):
         super().__init__()
-        self.loop = None if way in WSGI_WAYS else Loop()
+        self.loop = None if how in WSGI_WAYS else Loop()
         if self.loop is None:
             self.backend = _xsgi.Backend()
             self.callback(self.backend.close)
-            config = types.SimpleNamespace(threads=int(way[-1]))
+            config = types.SimpleNamespace(threads=int(how[-1]))
             made = (apps[0], "wsgi", config)
         else:
             self.callback(self.loop.close)
             self.backend = self.loop.backend
-            config = types.SimpleNamespace(task_mode=way)
+            config = types.SimpleNamespace(task_mode=how)
             made = (apps[1], "asgi3", config, self.loop)
         server = _xsgi.Server(self.backend, *made)
         self.callback(server.close)
@@ -114,10 +114,10 @@ def log():
     logger.propagate = True
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("path", ["/at-once", "/later"])
-def test_interrupt_is_a_500_and_leaves_the_loop_once(way, path, log):
-    with Here(way, raising(KeyboardInterrupt())) as here:
+def test_interrupt_is_a_500_and_leaves_the_loop_once(how, path, log):
+    with Here(how, raising(KeyboardInterrupt())) as here:
         assert here.status(here.ask(path)) == 500
         here.run_until_interrupted()
         here.turn()
@@ -126,9 +126,9 @@ def test_interrupt_is_a_500_and_leaves_the_loop_once(way, path, log):
         assert [each.exc_info[0] for each in log] == [KeyboardInterrupt]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_interrupt_of_one_request_does_not_reach_the_others(way, log):
-    with Here(way, raising(KeyboardInterrupt())) as here:
+@pytest.mark.parametrize("how", WAYS)
+def test_interrupt_of_one_request_does_not_reach_the_others(how, log):
+    with Here(how, raising(KeyboardInterrupt())) as here:
         first = here.ask("/fine")
         bad = here.ask("/bad")
         last = here.ask("/fine")
@@ -140,15 +140,15 @@ def test_interrupt_of_one_request_does_not_reach_the_others(way, log):
         assert len(log) == here.interrupts == 1
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("path", ["/at-once", "/later"])
 @pytest.mark.parametrize(
     "error", [SystemExit(3), GeneratorExit(), BaseException("own")], ids=repr
 )
 def test_other_exceptions_are_a_500_and_the_server_goes_on(
-    way, path, error, log
+    how, path, error, log
 ):
-    with Here(way, raising(error)) as here:
+    with Here(how, raising(error)) as here:
         assert here.status(here.ask(path)) == 500
         assert here.status(here.ask("/fine")) == 200
 
@@ -156,11 +156,11 @@ def test_other_exceptions_are_a_500_and_the_server_goes_on(
         assert [each.exc_info[0] for each in log] == [type(error)]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_interrupt_is_only_a_500_where_the_signal_is_ignored(way, log):
+@pytest.mark.parametrize("how", WAYS)
+def test_interrupt_is_only_a_500_where_the_signal_is_ignored(how, log):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with Here(way, raising(KeyboardInterrupt())) as here:
+        with Here(how, raising(KeyboardInterrupt())) as here:
             assert here.status(here.ask("/bad")) == 500
             assert here.status(here.ask("/fine")) == 200
 
@@ -182,18 +182,18 @@ class Unsized:
         return iter([b"fine"])
 
 
-@pytest.mark.parametrize("way", WSGI_WAYS)
+@pytest.mark.parametrize("how", WSGI_WAYS)
 @pytest.mark.parametrize(
     ("result", "status"), [(Closing([b"fine"]), 200), (Unsized(), 500)]
 )
 def test_interrupt_inside_the_iterable_leaves_the_loop(
-    way, result, status, log
+    how, result, status, log
 ):
     def app(environ, start_response):
         start_response("200 OK", [("Content-Length", "4")])
         return result
 
-    with Here(way, (app, None)) as here:
+    with Here(how, (app, None)) as here:
         assert here.status(here.ask("/")) == status
         here.run_until_interrupted()
 
