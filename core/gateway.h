@@ -42,9 +42,9 @@
  *      last with `more` false. The head leaves with the first body piece.
  *  12. Until the first `xs_response_body`, `xs_response_start` may be called
  *      again: it drops the head given before.
- *  13. `req->peer` is the client. Behind a proxy that is trusted it is whom
- *      the proxy names, for each request anew; who is trusted is asked once
- *      for a connection. */
+ *  13. `req->client` is asked for with each request anew, who is trusted once
+ *      for a connection. Without a trusted proxy that names somebody it is
+ *      NULL. */
 
 #ifndef XS_GATEWAY_H
 #define XS_GATEWAY_H
@@ -101,18 +101,19 @@ struct xs_gateway {
 
 /* What a gateway may see of a request. The core's own part is behind it. */
 struct xs_request {
-    struct xs_gateway *gateway;     /* borrowed */
-    const struct xs_head *head;     /* borrowed until on_request returns */
-    const struct xs_io_addr *peer;  /* the client; borrowed until the request
-                                     * ends */
-    const struct xs_io_addr *local; /* likewise: our end of the connection */
-    struct xs_io *io;               /* borrowed */
-    uint64_t conn_id;               /* unique for the life of the server */
-    void *user;                     /* the gateway's */
-    bool is_forwarded; /* `peer` is the word of a trusted proxy, about this
-                        * request alone; its port is 0 if nobody said it */
-    bool is_https;     /* likewise: the client spoke TLS to a proxy */
-    void **conn_user;  /* the gateway's, kept from one request of a connection
+    struct xs_gateway *gateway;      /* borrowed */
+    const struct xs_head *head;      /* borrowed until on_request returns */
+    const struct xs_io_addr *peer;   /* borrowed until the request ends */
+    const struct xs_io_addr *local;  /* likewise */
+    struct xs_io *io;                /* borrowed */
+    uint64_t conn_id;                /* unique for the life of the server */
+    void *user;                      /* the gateway's */
+    const struct xs_io_addr *client; /* likewise: whom the peer, a proxy that
+                                      * is trusted, names as the client of this
+                                      * request; port 0: it did not say. NULL:
+                                      * the peer is the client */
+    bool is_https;    /* likewise: the client spoke TLS to a proxy */
+    void **conn_user; /* the gateway's, kept from one request of a connection
                        * to the next; see xs_server.on_conn_close */
 };
 

@@ -159,8 +159,9 @@ static void access_tell(struct xs_conn *conn, struct xs_access *access)
 
 void xs_access_end(struct xs_conn *conn, const char *why)
 {
+    const struct xs_request *req = &conn->request;
     struct xs_access access = {
-        .peer = conn->request.peer,
+        .peer = req->client != NULL ? req->client : req->peer,
         .why = why,
     };
 
@@ -172,17 +173,19 @@ void xs_access_end(struct xs_conn *conn, const char *why)
 void xs_access_refused(struct xs_conn *conn, enum xs_refusal why)
 {
     const struct xs_head *head = &conn->rx.parser.head;
-    bool https = false;
     struct xs_access access = {
-        /* Only a busy server refuses a head that is legal. */
-        .peer = why == XS_REFUSE_BUSY ? xs_request_client(conn, &https)
-                                      : &conn->io->peer,
+        .peer = &conn->io->peer,
         .why = xs_refusal_rule(why),
         .is_refused = true,
     };
 
     if (conn->server->config.events.access == NULL) {
         return;
+    }
+    if (why == XS_REFUSE_BUSY) { /* no other has a head that is legal */
+        bool https;
+        const struct xs_io_addr *client = xs_request_client(conn, &https);
+        access.peer = client != NULL ? client : access.peer;
     }
     conn->req.text_len = 0;
     if (head->target.data != NULL) {

@@ -218,9 +218,9 @@ bool xs_tx_stalled(const struct xs_conn *conn);
 
 /* request.c */
 
-/* Who sent the parsed head, which is legal: the peer or, if that is a proxy,
- * whom it names. Borrowed until the next call. `*https` is set if the client
- * spoke TLS. */
+/* Whom the peer, if it is a proxy, names as the client of the parsed head,
+ * which is legal; or NULL. Borrowed until the next call. `*https` is set if
+ * the client spoke TLS. */
 const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https);
 
 /* Hand the parsed head to the gateway. */

@@ -13,13 +13,13 @@ const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
 
     *https = false;
     if (client == NULL) {
-        return &conn->io->peer;
+        return NULL;
     }
     xs_forwarded_read(&said, &conn->rx.parser.head,
                       &conn->server->config.proxies);
     *https = said.scheme == XS_SCHEME_HTTPS;
     if (said.host[0] == '\0') {
-        return &conn->io->peer;
+        return NULL;
     }
     *client = (struct xs_io_addr){.port = said.port};
     memcpy(client->host, said.host, sizeof said.host);
@@ -37,12 +37,12 @@ void xs_request_begin(struct xs_conn *conn)
     *req = (struct xs_request){
         .gateway = server->gateway,
         .head = head,
-        .peer = client,
+        .peer = &conn->io->peer,
         .local = &conn->io->local,
         .io = server->io,
         .conn_id = conn->id,
         .conn_user = &conn->conn_user,
-        .is_forwarded = client == conn->client,
+        .client = client,
         .is_https = https,
     };
     conn->req.wait_body = false;

@@ -42,7 +42,7 @@ struct xs_access_wants {
 /* How one request ended, or was refused, for the access log. All is borrowed
  * for the call; a slice without data was not there or is not known. */
 struct xs_access {
-    const struct xs_io_addr *peer;
+    const struct xs_io_addr *peer; /* or whom it named as the client */
     uint64_t conn_id;
     struct xs_slice method;
     struct xs_slice target;

@@ -34,6 +34,7 @@
     X(server, "server")                   \
     X(client, "client")                   \
     X(scheme, "scheme")                   \
+    X(https, "https")                     \
     X(method, "method")                   \
     X(root_path, "root_path")             \
     X(path, "path")                       \

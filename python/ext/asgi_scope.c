@@ -201,6 +201,9 @@ static int put_ends(struct asgi_gateway *gateway, PyObject *scope,
             0) {
         return -1;
     }
+    if (req->client != NULL) {
+        return scope_put(scope, asgi->str.client, end_new(req->client));
+    }
     return PyDict_SetItem(scope, asgi->str.client, PyTuple_GET_ITEM(ends, 0));
 }
 
@@ -330,6 +333,8 @@ PyObject *asgi_scope_new(struct asgi_gateway *gateway, struct xs_request *req)
             0 ||
         put_ends(gateway, scope, req) < 0 ||
         put_line(gateway, scope, req->head) < 0 ||
+        (req->is_https &&
+         PyDict_SetItem(scope, asgi->str.scheme, asgi->str.https) < 0) ||
         scope_put(scope, asgi->str.headers,
                   asgi_headers_new(gateway, req->head)) < 0 ||
         scope_put(scope, asgi->str.extensions, PyDict_New()) < 0) {

@@ -89,6 +89,7 @@ static int server_init(struct ext_server *server, struct ext_backend *backend,
     struct xs_server_config core;
 
     if (ext_server_config(config, &core) < 0 ||
+        ext_proxies_new(&server->proxies, &core.proxies, config) < 0 ||
         server_init_logs(server, config) < 0) {
         return -1;
     }
@@ -376,6 +377,7 @@ static void server_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     Py_CLEAR(server->logger);
     ext_access_free(server->access);
+    ext_proxies_free(server->proxies);
     type->tp_free(self);
     Py_DECREF(type);
 }

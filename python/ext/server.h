@@ -17,6 +17,7 @@
 #include "python/ext/gateway.h"
 #include "python/ext/python.h"
 #include "python/ext/server_access.h"
+#include "python/ext/server_proxies.h"
 
 /* Lines about refused requests in one second. */
 #define EXT_REFUSED_LINES 10u
@@ -36,6 +37,7 @@ struct ext_server {
     PyObject *on_stopped;        /* owned; NULL: none */
     PyObject *logger;            /* owned: xsgi.error */
     struct ext_access *access;   /* owned; NULL: no access log */
+    struct ext_proxies *proxies; /* owned; NULL: none is trusted */
     struct ext_refused refused;  /* zeroed at first */
 };
 

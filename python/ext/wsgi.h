@@ -50,6 +50,9 @@
     X(remote_port, "REMOTE_PORT")                           \
     X(wsgi_version, "wsgi.version")                         \
     X(wsgi_url_scheme, "wsgi.url_scheme")                   \
+    X(lower_https, "https")                                 \
+    X(https, "HTTPS")                                       \
+    X(on, "on")                                             \
     X(wsgi_input, "wsgi.input")                             \
     X(wsgi_input_terminated, "wsgi.input_terminated")       \
     X(wsgi_errors, "wsgi.errors")                           \

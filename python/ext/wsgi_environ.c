@@ -56,6 +56,33 @@ void wsgi_environ_conn_close(void *conn_user)
     peer_free(conn_user);
 }
 
+/* PEP 3333: with SSL also what Apache sets. */
+static int set_https(const struct wsgi_gateway *gateway, PyObject *environ)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+
+    return PyDict_SetItem(environ, wsgi->str.wsgi_url_scheme,
+                          wsgi->str.lower_https) < 0
+               ? -1
+               : PyDict_SetItem(environ, wsgi->str.https, wsgi->str.on);
+}
+
+/* A proxy has named the client; its port it may not have said. */
+static int set_forwarded(const struct wsgi_gateway *gateway, PyObject *environ,
+                         const struct xs_io_addr *client)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+
+    if (environ_set(environ, wsgi->str.remote_addr,
+                    PyUnicode_FromString(client->host)) < 0) {
+        return -1;
+    }
+    return client->port == 0 ? 0
+                             : environ_set(environ, wsgi->str.remote_port,
+                                           PyUnicode_FromFormat(
+                                               "%u", (unsigned)client->port));
+}
+
 /* The client of `req`, from its connection; NULL with an exception set. */
 static struct peer *peer_of(struct xs_request *req)
 {
@@ -79,6 +106,25 @@ static struct peer *peer_of(struct xs_request *req)
     }
     *req->conn_user = peer;
     return peer;
+}
+
+static int set_client(const struct wsgi_gateway *gateway, PyObject *environ,
+                      const struct xs_request *req, const struct peer *peer)
+{
+    const struct ext_wsgi *wsgi = gateway->wsgi;
+
+    if (req->is_https && set_https(gateway, environ) < 0) {
+        return -1;
+    }
+    if (req->client != NULL) {
+        return set_forwarded(gateway, environ, req->client);
+    }
+    if (PyDict_SetItem(environ, wsgi->str.remote_addr, peer->addr) < 0) {
+        return -1;
+    }
+    return peer->port == NULL
+               ? 0
+               : PyDict_SetItem(environ, wsgi->str.remote_port, peer->port);
 }
 
 /* Let the model say at which address the request came in. */
@@ -210,7 +256,6 @@ static int set_line(const struct wsgi_gateway *gateway, PyObject *environ,
 
 PyObject *wsgi_environ_new(struct wsgi_gateway *gateway, struct xs_request *req)
 {
-    const struct ext_wsgi *wsgi = gateway->wsgi;
     const struct peer *peer = peer_of(req);
     PyObject *environ;
 
@@ -225,9 +270,7 @@ PyObject *wsgi_environ_new(struct wsgi_gateway *gateway, struct xs_request *req)
     if (environ == NULL) {
         return NULL;
     }
-    if (PyDict_SetItem(environ, wsgi->str.remote_addr, peer->addr) < 0 ||
-        (peer->port != NULL &&
-         PyDict_SetItem(environ, wsgi->str.remote_port, peer->port) < 0) ||
+    if (set_client(gateway, environ, req, peer) < 0 ||
         set_line(gateway, environ, req->head) < 0 ||
         wsgi_headers_add(gateway, environ, req->head) < 0) {
         Py_DECREF(environ);

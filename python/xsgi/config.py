@@ -25,6 +25,7 @@ RUNNING = "Running it"
 RELOADING = "While you work on it"
 TIMEOUTS = "Timeouts (30, 30s, 500ms, 5m; 'none' is without limit)"
 LIMITS = "Limits (sizes: 8190, 64KiB, 1MiB; 'none' is without limit)"
+PROXIES = "Proxies in front of it"
 LOGGING = "Logging and headers"
 
 GROUPS = (
@@ -34,6 +35,7 @@ GROUPS = (
     RELOADING,
     TIMEOUTS,
     LIMITS,
+    PROXIES,
     LOGGING,
 )
 
@@ -311,6 +313,26 @@ class Config:
         _CONNECTIONS,
         LIMITS,
         "Open connections; others wait to be accepted.",
+    )
+
+    proxy_headers: bool = _option(
+        True,
+        kinds.flag,
+        PROXIES,
+        "Believe trusted proxies about address and scheme of the client.",
+    )
+    forwarded_allow_ips: Sequence[str] = _option(
+        ("127.0.0.1", "::1", "unix"),
+        kinds.proxies,
+        PROXIES,
+        "Whom to trust: addresses, networks, unix (sockets), * (everybody)."
+        " [default: 127.0.0.1,::1,unix]",
+    )
+    forwarded_header: Literal["x-forwarded-for", "forwarded"] = _option(
+        "x-forwarded-for",
+        kinds.choice("x-forwarded-for", "forwarded"),
+        PROXIES,
+        "Which headers they write: X-Forwarded-For and -Proto, or RFC 7239's.",
     )
 
     log_level: Literal["critical", "error", "warning", "info", "debug"] = (

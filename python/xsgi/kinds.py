@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xsgi import addresses
+from xsgi import proxies as _proxies
 from xsgi.errors import said
 
 
@@ -203,6 +204,9 @@ access_format = Kind(_access_format, "FORMAT")
 
 #: A file, or what would be in it.
 log_config = Kind(_log_config, "FILE")
+
+#: Addresses and networks of proxies.
+proxies = Kind(_proxies.read, "LIST")
 
 #: A host's name or address.
 host = Kind(_host, "TEXT")

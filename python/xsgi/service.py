@@ -6,7 +6,7 @@ import platform
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from xsgi import __version__, interface, loader, log, sockets
+from xsgi import __version__, interface, loader, log, proxies, sockets
 from xsgi.config import Config, option_of
 
 if TYPE_CHECKING:
@@ -67,6 +67,10 @@ class Service:
 
         settings = SimpleNamespace(**vars(self.config), state=state)
         settings.access_log, settings.access_emit = log.access_way(self.config)
+        if self.config.proxy_headers:
+            trusted = self.config.forwarded_allow_ips
+            settings.trusted_networks = proxies.table(trusted)
+            settings.trusted_unix = proxies.trusts_unix(trusted)
         app, interface = self.loaded.app, self.loaded.interface
         self.server = _xsgi.Server(backend, app, interface, settings, loop)
         return self.server

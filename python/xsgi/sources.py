@@ -27,6 +27,9 @@ PREFIX = "XSGI_"
 #: The variable of the option --config, which is none of Config's.
 CONFIG_FILE = PREFIX + "CONFIG"
 
+#: Variables that other servers have, too. Ours are stronger.
+SHARED = {"FORWARDED_ALLOW_IPS": "forwarded_allow_ips"}
+
 #: The file that is looked for where the command is run.
 PYPROJECT = "pyproject.toml"
 
@@ -121,7 +124,7 @@ def from_flags(flags: Mapping[str, Any]) -> Settings:
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
-    """The variables XSGI_*; an empty one says nothing."""
+    """The variables XSGI_* and SHARED; an empty one says nothing."""
     found: Settings = {}
     for name in names():
         variable = variable_of(name)
@@ -129,6 +132,9 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         if text:
             source = Source(variable)
             found[name] = Setting(_from_text(name, text, source), source)
+    for variable, name in SHARED.items():
+        if environ.get(variable) and name not in found:
+            found[name] = Setting(environ[variable], Source(variable))
     return found
 
 

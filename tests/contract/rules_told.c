@@ -36,18 +36,22 @@ static enum xs_hop look_nowhere(void *user, struct xs_slice address,
 
 /* What a rule saw of the client of a request. */
 struct client_seen {
-    struct xs_io_addr peer;
-    bool is_forwarded;
+    struct xs_io_addr client;
+    bool is_named;
     bool is_https;
 };
 
 static void see_client(struct site *site)
 {
+    const struct xs_request *req = site->req;
     struct client_seen *seen = site->user;
 
-    seen->peer = *site->req->peer;
-    seen->is_forwarded = site->req->is_forwarded;
-    seen->is_https = site->req->is_https;
+    seen->is_named = req->client != NULL;
+    seen->is_https = req->is_https;
+    if (seen->is_named) {
+        seen->client = *req->client;
+    }
+    assert_string_equal(req->peer->host, "127.0.0.1");
     site_answer(site, "");
 }
 
@@ -64,7 +68,7 @@ static void site_open_proxied(struct site *site, struct world *world,
     site->do_request = see_client;
 }
 
-static void peer_is_whom_a_trusted_proxy_names(struct world *world)
+static void client_is_whom_a_trusted_proxy_names(struct world *world)
 {
     struct client_seen seen;
     unsigned looks = 0;
@@ -78,14 +82,14 @@ static void peer_is_whom_a_trusted_proxy_names(struct world *world)
              "x-forwarded-proto: https\r\n\r\n");
     site_expect(&site, SITE_OK("0", ""));
 
-    assert_string_equal(seen.peer.host, "1.2.3.4");
-    assert_int_equal(seen.peer.port, 77);
-    assert_true(seen.is_forwarded);
+    assert_string_equal(seen.client.host, "1.2.3.4");
+    assert_int_equal(seen.client.port, 77);
+    assert_true(seen.is_named);
     assert_true(seen.is_https);
     site_close(&site);
 }
 
-static void peer_of_each_request_is_its_own(struct world *world)
+static void client_of_each_request_is_its_own(struct world *world)
 {
     struct client_seen seen;
     unsigned looks = 0;
@@ -101,14 +105,12 @@ static void peer_of_each_request_is_its_own(struct world *world)
     site_say(&site, GET);
     site_expect(&site, SITE_OK("0", ""));
 
-    assert_string_equal(seen.peer.host, "127.0.0.1");
-    assert_true(seen.peer.port != 0);
-    assert_false(seen.is_forwarded);
+    assert_false(seen.is_named);
     assert_false(seen.is_https);
     site_close(&site);
 }
 
-static void peer_is_the_peer_if_nobody_trusts_it(struct world *world)
+static void client_is_nobody_if_the_peer_is_not_trusted(struct world *world)
 {
     struct client_seen seen;
     unsigned looks = 0;
@@ -125,14 +127,13 @@ static void peer_is_the_peer_if_nobody_trusts_it(struct world *world)
         site_expect(&site, SITE_OK("0", ""));
     }
 
-    assert_string_equal(seen.peer.host, "127.0.0.1");
-    assert_false(seen.is_forwarded);
+    assert_false(seen.is_named);
     assert_false(seen.is_https);
     assert_int_equal(looks, 1); /* once for the connection */
     site_close(&site);
 }
 
-static void peer_follows_forwarded_if_that_is_what_proxies_write(
+static void client_follows_forwarded_if_that_is_what_proxies_write(
     struct world *world)
 {
     struct client_seen seen;
@@ -148,8 +149,8 @@ static void peer_follows_forwarded_if_that_is_what_proxies_write(
              "forwarded: for=1.2.3.4;proto=https\r\n\r\n");
     site_expect(&site, SITE_OK("0", ""));
 
-    assert_string_equal(seen.peer.host, "1.2.3.4");
-    assert_int_equal(seen.peer.port, 0);
+    assert_string_equal(seen.client.host, "1.2.3.4");
+    assert_int_equal(seen.client.port, 0);
     assert_true(seen.is_https);
     site_close(&site);
 }
@@ -389,10 +390,10 @@ static void access_is_told_of_the_first_bytes_of_long_texts(struct world *world)
 }
 
 const struct rule rules_told[] = {
-    RULE(peer_is_whom_a_trusted_proxy_names),
-    RULE(peer_of_each_request_is_its_own),
-    RULE(peer_is_the_peer_if_nobody_trusts_it),
-    RULE(peer_follows_forwarded_if_that_is_what_proxies_write),
+    RULE(client_is_whom_a_trusted_proxy_names),
+    RULE(client_of_each_request_is_its_own),
+    RULE(client_is_nobody_if_the_peer_is_not_trusted),
+    RULE(client_follows_forwarded_if_that_is_what_proxies_write),
     RULE(access_is_told_of_what_it_wants_of_both_heads),
     RULE(access_is_told_of_no_bytes_that_were_dropped),
     RULE(access_is_told_of_what_went_out_in_place_of_a_failure),
