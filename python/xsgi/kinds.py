@@ -152,11 +152,15 @@ def _socket_path(value: Any) -> str:
 
 def _access_format(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not text.")
+        raise ValueError(f"{said(value)} is not text.")
     if value != "default":  # what reads it is in C, as are the names
         from xsgi import _xsgi
 
-        _xsgi.check_access_format(value)
+        try:
+            _xsgi.check_access_format(value)
+        except ValueError as error:
+            reason = str(error).replace(repr(value), said(value))
+            raise ValueError(reason) from None
     return value
 
 
@@ -253,12 +257,14 @@ def sized(low: int, high: int) -> Kind:
     return Kind(read, "SIZE")
 
 
-def choice(*words: str) -> Kind:
-    """One of ``words``."""
+def choice(*words: str, **others: str) -> Kind:
+    """One of ``words``; ``others`` are further names for some of them."""
 
     def read(value: Any) -> str:
-        if isinstance(value, str) and value.lower() in words:
-            return value.lower()
+        word = value.lower() if isinstance(value, str) else ""
+        word = others.get(word, word)
+        if word in words:
+            return word
         raise ValueError(f"{said(value)} is not one of {', '.join(words)}.")
 
     return Kind(read, "|".join(words), words)

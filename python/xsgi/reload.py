@@ -69,6 +69,7 @@ def run(config: Config) -> None:
 
 
 def _check(config: Config) -> None:
+    _orders(config)
     if threading.current_thread() is not threading.main_thread():
         raise ConfigError("works in the main thread only.", "reload")
     try:
@@ -164,14 +165,9 @@ class _Child:
                 self._lifeline.close()
                 reason = f"{command[0]} cannot be started: {error.strerror}."
                 raise Error(reason) from None
-        values = {
-            option.name: getattr(config, option.name)
-            for option in options.options()
-        }
-        orders = {"argv": sys.argv, "config": {"app": config.app, **values}}
         # If it has died already, that is seen later.
         with suppress(OSError):
-            self._lifeline.sendall(json.dumps(orders).encode() + b"\n")
+            self._lifeline.sendall(_orders(config))
 
     def runs(self) -> bool:
         return self._process.poll() is None
@@ -198,16 +194,33 @@ class _Child:
 
     def stop(self, news: _News) -> None:
         """Ask it to stop, and make it. A second signal makes it at once."""
+        number = news.signals[0] if news.signals else signal.SIGTERM
+        with suppress(OSError):
+            self._lifeline.send(bytes((number,)))
         self._lifeline.close()
         begun, left = time.monotonic(), self._patience
         while self.runs():
             if self._patience is not None:
                 left = begun + self._patience - time.monotonic()
             if len(news.signals) > 1 or (left is not None and left <= 0):
+                log.error.warning("killing the process that does not stop")
                 self._process.kill()
                 self._process.wait()
             else:
                 news.wait(left)
+
+
+def _orders(config: Config) -> bytes:
+    """What the child is told: a line. Raises ConfigError."""
+    values = {
+        each.name: getattr(config, each.name) for each in options.options()
+    }
+    orders = {"argv": sys.argv, "config": {"app": config.app, **values}}
+    try:
+        return json.dumps(orders).encode() + b"\n"
+    except (TypeError, ValueError) as error:
+        reason = f"an option cannot be handed to another process: {error}."
+        raise ConfigError(reason, "reload") from None
 
 
 def _command(lifeline_fd: int) -> list[str]:

@@ -1,7 +1,8 @@
 """The process that serves while another one watches (see reload.py).
 
-It lives as long as its lifeline, a socket to its parent, is open: its end is
-how the parent asks it to stop, and how it learns that the parent is gone.
+It lives as long as its lifeline, a socket to its parent, is open and silent.
+The parent asks it to stop by the number of a signal; the end of the lifeline
+says that the parent is gone.
 """
 
 from __future__ import annotations
@@ -46,9 +47,11 @@ def main(lifeline_fd: int) -> None:
 
 
 def _watch(lifeline: socket.socket) -> None:
+    number = b""
     with suppress(OSError):
-        lifeline.recv(1)
+        number = lifeline.recv(1)
     # Ctrl-C on a terminal is for both processes. The first signal has given
     # the next one its default action: it would end what is already stopping.
+    # Until then the same signal once more is the same.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number[0] if number else signal.SIGTERM)

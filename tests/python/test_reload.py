@@ -484,6 +484,7 @@ def test_child_that_does_not_stop_is_killed(project):
     project.say("two")
 
     server.wait_for_line("listening on")
+    assert "killing the process that does not stop" in server.output()
 
 
 def test_interpreter_that_is_gone_is_one_line(project):
@@ -663,20 +664,28 @@ def test_taken_address_is_told_before_anything_starts(project):
     project.say("one")
     server = project.serve()
 
-    got = complaint(
+    code, line = complaint(
         "serve", "a:b", "--reload", "--port", str(server.port), cwd="/"
     )
 
-    assert got == (
-        1,
+    assert code == 1
+    assert line.startswith(
         f"xsgi: cannot listen at 127.0.0.1:{server.port}:"
-        " something else listens there already.\n",
+        " something else listens there already"
     )
+    assert line.count("\n") == 1
 
 
 def test_reload_needs_the_name_of_the_application():
     with pytest.raises(xsgi.ConfigError, match=r"^reload: needs the applic"):
         xsgi.run(lambda: None, reload=True)
+
+
+def test_reload_needs_options_that_can_be_handed_on():
+    log_config = {"version": 1, "disable_existing_loggers": False, "x": object}
+
+    with pytest.raises(xsgi.ConfigError, match=r"^reload: an option cannot be"):
+        xsgi.run("a:b", reload=True, log_config=log_config)
 
 
 def test_reload_needs_the_main_thread():

@@ -1,10 +1,11 @@
 """Options from the environment and from files, and which of them wins."""
 
+import json
 import re
 
 import pytest
 
-from xsgi import cli, config, runner, sources
+from xsgi import cli, config, runner, show, sources
 from xsgi.errors import ConfigError
 
 
@@ -38,7 +39,9 @@ def pyproject(folder, text):
 VALUES = {
     "": ("yes", "true", True),
     "ADDRESS": ("[::1]:81", '"[::1]:81"', "[::1]:81"),
+    "FILE": ("x.json", '"x.json"', "x.json"),
     "FOLDER": ("src", '"src"', "src"),
+    "FORMAT": ("json", '"json"', "json"),
     "MODE": ("600", '"600"', 0o600),
     "N": ("77", "77", 77),
     "PATH": ("/x", '"/x"', "/x"),
@@ -75,6 +78,20 @@ def test_every_option_is_a_variable_and_a_key(folder, option):
 
     assert getattr(by_variable, option.name) == value
     assert getattr(by_key, option.name) == value
+
+
+@pytest.mark.parametrize("option", config.options(), ids=lambda o: o.name)
+def test_every_option_survives_being_shown_and_being_sent(folder, option):
+    """--show-config prints it, --reload sends it to a child."""
+    text, _, value = value_of(option)
+    variable = sources.variable_of(option.name)
+    settings = sources.gather({}, {variable: text}, None)
+    (folder / "x.toml").write_text(show.as_toml({"app": APP, **settings}))
+    sent = json.dumps({option.name: value})
+
+    assert getattr(gathered(file="x.toml"), option.name) == value
+    received = config.Config(**{"app": "a:b", **json.loads(sent)})
+    assert getattr(received, option.name) == value
 
 
 def test_command_line_beats_environment_and_that_the_file(folder):
