@@ -7,9 +7,24 @@ import pytest
 
 pytest.register_assert_rewrite("framework_contract", "proxy_contract")
 
+import framework_contract  # noqa: E402
 import proxies  # noqa: E402
 import raw  # noqa: E402
 import serving  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "everywhere: runs in more ways, see framework_contract.py"
+    )
+
+
+def pytest_generate_tests(metafunc):
+    ways = getattr(metafunc.cls, "ways", None)
+    if ways is not None and "server" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("everywhere")
+        chosen = framework_contract.matrix(ways, mark is not None)
+        metafunc.parametrize("server", chosen, indirect=True, scope="class")
 
 
 @pytest.fixture
@@ -33,9 +48,14 @@ def serve():
 
 
 @pytest.fixture(scope="class")
-def server(request):
+def server(request, tmp_path_factory):
     """A server for all tests of a class with ``app`` and ``options``."""
-    with serving.Served(request.cls.app, *request.cls.options) as served:
+    options, kind = getattr(request, "param", ((), "tcp"))
+    if kind == "unix":
+        path = tmp_path_factory.mktemp("uds") / "socket"
+        options += ("--uds", str(path))
+    app, own = request.cls.app, request.cls.options
+    with serving.Served(app, *own, *options) as served:
         yield served
         assert served.stop() == 0
         for word in ("AssertionError", "garbage collected without being"):
@@ -44,7 +64,13 @@ def server(request):
 
 @pytest.fixture
 def client(server):
-    with httpx.Client(base_url=server.url, timeout=serving.PATIENCE) as client:
+    uds, url = None, server.url
+    if server.url.startswith("unix:"):
+        uds, url = server.address, "http://test"
+    transport = httpx.HTTPTransport(uds=uds)
+    with httpx.Client(
+        base_url=url, transport=transport, timeout=serving.PATIENCE
+    ) as client:
         yield client
 
 

@@ -2,6 +2,10 @@
 
 Each test_frameworks_*.py names applications of apps/ and inherits the tests
 from here. ``apps/common.py`` lists the paths that they all serve.
+
+All tests run in the first of an application's ways, over TCP. Those that are
+marked ``everywhere`` run in each other way, too, over a unix socket in every
+second one. XSGI_MATRIX=1 runs all tests in all ways over both.
 """
 
 import hashlib
@@ -9,6 +13,7 @@ import itertools
 import os
 import statistics
 import time
+from importlib.util import find_spec
 
 import httpx
 import pytest
@@ -19,14 +24,51 @@ from apps import common
 
 UPLOAD = 64 << 20
 
+IS_MATRIX = os.environ.get("XSGI_MATRIX", "0") != "0"
+
+WSGI = {"one-thread": (), "threads": ("--threads", "8")}
+ASGI = {
+    "xsgi": (),
+    "uvloop": ("--loop", "uvloop"),
+    "asyncio": ("--loop", "asyncio"),
+}
+#: For classes whose ``options`` are a way of their own.
+AS_IT_IS = {"as-it-is": ()}
+
+everywhere = pytest.mark.everywhere
+
+
+def matrix(ways, is_everywhere):
+    """The (options, kind of socket) that a test is to run with."""
+    names = list(ways)
+    chosen = [(names[0], "tcp")]
+    if IS_MATRIX:
+        chosen = list(itertools.product(names, ("tcp", "unix")))
+    elif is_everywhere:
+        kinds = itertools.cycle(("unix", "tcp"))
+        chosen += zip(names[1:], kinds, strict=False)
+    return [
+        pytest.param(
+            (ways[name], kind),
+            id=f"{name}-{kind}",
+            marks=pytest.mark.skipif(
+                name == "uvloop" and find_spec("uvloop") is None,
+                reason="needs uvloop",
+            ),
+        )
+        for name, kind in chosen
+    ]
+
 
 class Contract:
-    """Subclasses set ``app`` and maybe ``options``."""
+    """Subclasses of those below set ``app`` and maybe ``options``."""
 
     app: str
     options: tuple[str, ...] = ()
+    ways: dict[str, tuple[str, ...]]
     takes_chunked = True
 
+    @everywhere
     def test_json_goes_both_ways(self, client):
         answer = client.get("/json", params={"q": "ä b"})
         assert answer.status_code == 200
@@ -40,6 +82,7 @@ class Contract:
 
         assert client.post("/form", data=form).json() == form
 
+    @everywhere
     def test_file_upload_arrives(self, client):
         content = os.urandom(300_000)
 
@@ -75,6 +118,7 @@ class Contract:
             "sha256": digest.hexdigest(),
         }
 
+    @everywhere
     def test_chunked_upload_streams(self, client):
         if not self.takes_chunked:
             pytest.skip("the framework reads by Content-Length only")
@@ -114,6 +158,7 @@ class Contract:
         # One may be late on a busy machine; held back, most come together.
         assert statistics.median(gaps) > common.PAUSE / 2
 
+    @everywhere
     def test_cookies_go_both_ways(self, raw_client):
         answer = raw_client.get("/cookies", "Cookie: x=1; y=2")
 
@@ -125,11 +170,13 @@ class Contract:
         assert [each.partition(";")[0] for each in cookies] == ["a=1", "b=2"]
         assert "httponly" in cookies[0].lower()
 
+    @everywhere
     def test_exception_gives_500_and_the_connection_lives(self, raw_client):
         assert raw_client.get("/error").status == 500
 
         assert raw_client.get("/json").status == 200
 
+    @everywhere
     def test_exception_in_the_stream_cuts_it_off(self, raw_client):
         answer = raw_client.get("/error-later")
 
@@ -137,6 +184,7 @@ class Contract:
         assert answer.body == b"first"
         assert not answer.complete
 
+    @everywhere
     def test_client_that_leaves_ends_the_stream(self, server, client):
         before = client.get("/left").json()["left"]
         with raw.Client(server.address) as leaving:
@@ -149,6 +197,7 @@ class Contract:
         while client.get("/left").json()["left"] == before:
             assert time.monotonic() < deadline, "the application was not told"
 
+    @everywhere
     def test_head_has_no_body(self, raw_client):
         raw_client.request("HEAD", "/json")
         answer = raw_client.response("HEAD")
@@ -158,3 +207,11 @@ class Contract:
 
     def test_unknown_path_is_the_framework_s_404(self, client):
         assert client.get("/nowhere").status_code == 404
+
+
+class WsgiContract(Contract):
+    ways = WSGI
+
+
+class AsgiContract(Contract):
+    ways = ASGI

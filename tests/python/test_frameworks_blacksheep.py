@@ -2,10 +2,10 @@
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AsgiContract
 
 pytest.importorskip("blacksheep")
 
 
-class TestBlacksheep(Contract):
+class TestBlacksheep(AsgiContract):
     app = "blacksheep_app:app"

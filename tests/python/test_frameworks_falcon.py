@@ -2,21 +2,22 @@
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AS_IT_IS, AsgiContract, WsgiContract
 
 pytest.importorskip("falcon")
 
 
-class TestWsgi(Contract):
+class TestWsgi(WsgiContract):
     app = "falcon_app:app"
     takes_chunked = False
 
 
-class TestWsgiValidated(Contract):
+class TestWsgiValidated(WsgiContract):
     app = "falcon_app:validated"
     options = ("--interface", "wsgi")
+    ways = AS_IT_IS
     takes_chunked = False
 
 
-class TestAsgi(Contract):
+class TestAsgi(AsgiContract):
     app = "falcon_asgi_app:app"

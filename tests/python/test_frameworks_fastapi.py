@@ -2,10 +2,10 @@
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AsgiContract
 
 pytest.importorskip("fastapi")
 
 
-class TestFastapi(Contract):
+class TestFastapi(AsgiContract):
     app = "fastapi_app:app"

@@ -2,20 +2,22 @@
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AS_IT_IS, WsgiContract
 
 pytest.importorskip("flask")
 
 
-class TestFlask(Contract):
+class TestFlask(WsgiContract):
     app = "flask_app:app"
 
 
-class TestFlaskOnThreads(Contract):
+class TestFlaskOnThreads(WsgiContract):
     app = "flask_app:app"
-    options = ("--threads", "4")
+    options = ("--threads", "8")
+    ways = AS_IT_IS
 
 
-class TestFlaskValidated(Contract):
+class TestFlaskValidated(WsgiContract):
     app = "flask_app:validated"
+    ways = AS_IT_IS
     takes_chunked = False

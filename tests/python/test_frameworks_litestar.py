@@ -2,10 +2,10 @@
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AsgiContract
 
 pytest.importorskip("litestar")
 
 
-class TestLitestar(Contract):
+class TestLitestar(AsgiContract):
     app = "litestar_app:app"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AsgiContract
 
 pytest.importorskip("quart")
 
 
-class TestQuart(Contract):
+class TestQuart(AsgiContract):
     app = "quart_app:app"

@@ -1,36 +1,26 @@
 """Starlette applications, over real sockets."""
 
 import sys
-from importlib.util import find_spec
 
 import pytest
 
-from framework_contract import Contract
+from framework_contract import AS_IT_IS, AsgiContract
 
 pytest.importorskip("starlette")
 
 
-class TestStarlette(Contract):
+class TestStarlette(AsgiContract):
     app = "starlette_app:app"
 
 
-class TestStarletteOnAsyncio(Contract):
-    app = "starlette_app:app"
-    options = ("--loop", "asyncio")
-
-
-@pytest.mark.skipif(find_spec("uvloop") is None, reason="needs uvloop")
-class TestStarletteOnUvloop(Contract):
-    app = "starlette_app:app"
-    options = ("--loop", "uvloop")
-
-
-class TestStarletteOnPlainTasks(Contract):
+class TestStarletteOnPlainTasks(AsgiContract):
     app = "starlette_app:app"
     options = ("--task-mode", "task")
+    ways = AS_IT_IS
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="needs Python 3.12")
-class TestStarletteOnEagerTasks(Contract):
+class TestStarletteOnEagerTasks(AsgiContract):
     app = "starlette_app:app"
     options = ("--task-mode", "eager")
+    ways = AS_IT_IS
