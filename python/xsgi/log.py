@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xsgi.config import Config, option_of
 from xsgi.errors import ConfigError
@@ -26,7 +26,13 @@ class _Formatter(logging.Formatter):
         return f"{record.levelname + ':':<10}{record.getMessage()}"
 
 
-class _Handler(logging.StreamHandler[Any]):
+if TYPE_CHECKING:
+    _Stream = logging.StreamHandler[Any]
+else:  # before Python 3.11 it takes no type
+    _Stream = logging.StreamHandler
+
+
+class _Handler(_Stream):
     """Ours: a user has not asked for it."""
 
 
