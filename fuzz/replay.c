@@ -88,7 +88,7 @@ int main(int argc, char **argv)
             runs++;
         }
     }
-    if (runs == 0) {
+    if (argc < 2) {
         (void)fprintf(stderr, "usage: %s [--OPTION]... PATH...\n", argv[0]);
         return 2;
     }

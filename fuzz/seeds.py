@@ -104,7 +104,18 @@ def responses() -> list[bytes]:
     ]
 
 
+def conversations() -> list[bytes]:
+    """The cases as what a client of fuzz_world.c says, in calm weather and
+    with some choices of its own."""
+    mark = b"\n--\n"
+    odd = bytes([0, 0, 0, 0, 1, 2, 3] * 8)
+    return [mark * 4 + text for text in cases()] + [
+        odd + mark + odd + mark + odd + mark * 2 + text for text in cases()
+    ]
+
+
 if __name__ == "__main__":
     out = pathlib.Path(sys.argv[1])
     write(out / "parser", parser())
     write(out / "writer", responses())
+    write(out / "world", conversations())

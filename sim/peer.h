@@ -19,6 +19,9 @@
 #include "sim/plan.h"
 #include "sim/sim_peer.h"
 
+/* The most that is read at a time, and much for a client to have read. */
+#define XS_CLIENT_READ ((size_t)64 * 1024)
+
 enum xs_client_end {
     XS_CLIENT_CLOSES,      /* after the last response */
     XS_CLIENT_WAITS,       /* for the server to end */
@@ -102,6 +105,10 @@ void xs_client_fini(struct xs_client *client);
  * drawn, and that is `count` requests, one at least. `plans` are copied. */
 void xs_client_say(struct xs_client *client, struct xs_slice stream,
                    const struct xs_plan *plans, unsigned count);
+
+/* Inside the client only: the drawing of `xs_client_init`. */
+void xs_client_draw(struct xs_client *client, struct xs_tape *tape,
+                    const struct xs_pattern *pattern);
 
 /* Second phase. */
 void xs_client_calm(struct xs_client *client);

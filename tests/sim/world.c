@@ -208,6 +208,7 @@ static void world_open(struct world *world, const struct world_options *options)
     world->stopped_early = false;
     world->memory_fails = options->memory_fails;
     world->steps = 0;
+    world->steps_max = options->steps_max > 0 ? options->steps_max : XS_NEVER;
     world->stops = 0;
     memset(&world->config, 0, sizeof world->config);
     world_open_sim(world, options);
@@ -329,7 +330,8 @@ static bool world_step(struct world *world)
     if (world->steps > WORLD_STEPS_MAX) {
         xs_verdict_fail(&world->verdict, XS_ORACLE_O19, "too many steps");
     }
-    return world->verdict.oracle == XS_ORACLE_NONE;
+    return world->verdict.oracle == XS_ORACLE_NONE &&
+           world->steps < world->steps_max;
 }
 
 /* Give everything up: the verdict is known. */
@@ -361,15 +363,18 @@ void world_run(struct world *world, struct xs_tape *tape,
 {
     static const struct world_options usual;
 
+    bool ended;
+
     world->tape = tape;
     world_open(world, options != NULL ? options : &usual);
     while (world_step(world)) {
     }
-    if (world->verdict.oracle == XS_ORACLE_NONE) {
+    ended = world->steps < world->steps_max;
+    if (world->verdict.oracle == XS_ORACLE_NONE && ended) {
         world_check_end(world);
     }
     world_result(world, result);
-    if (world->verdict.oracle == XS_ORACLE_NONE) {
+    if (world->verdict.oracle == XS_ORACLE_NONE && ended) {
         xs_server_fini(&world->server);
         world_check_after(world);
     } else {

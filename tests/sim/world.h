@@ -95,6 +95,7 @@ struct world {
     unsigned stops; /* times that it said so */
     bool frail;     /* a reset may cost a client what it has not read */
     uint64_t steps;
+    uint64_t steps_max; /* XS_NEVER: as many as it takes */
 };
 
 /* What the first client says, instead of what would be drawn. */
@@ -108,7 +109,9 @@ struct world_options {
     const struct world_words *words; /* borrowed; may be NULL */
     bool calm;                       /* no faults at all */
     bool memory_fails;               /* allocations may fail */
-    FILE *trace;                     /* borrowed; may be NULL */
+    unsigned steps_max; /* it is given up behind so many, without a verdict;
+                         * 0: it is not */
+    FILE *trace;        /* borrowed; may be NULL */
 };
 
 /* Run once with `tape`, which has been started. `options` may be NULL. */
