@@ -82,7 +82,8 @@ class Config:
         (),
         kinds.several(kinds.address),
         ADDRESSES,
-        "HOST:PORT, [IPV6]:PORT, unix:PATH or fd://N; may be repeated.",
+        "HOST:PORT, :PORT (all IPv4), [IPV6]:PORT, unix:PATH or fd://N;"
+        " repeatable.",
         "-b",
     )
     host: str | None = _option(
@@ -122,9 +123,9 @@ class Config:
         "Connections that may wait to be accepted.",
     )
 
-    interface: Literal["auto", "asgi3", "wsgi"] = _option(
+    interface: Literal["auto", "asgi3", "wsgi", "asgi"] = _option(
         "auto",
-        kinds.choice("auto", "asgi3", "wsgi"),
+        kinds.choice("auto", "asgi3", "wsgi", asgi="asgi3"),
         APPLICATION,
         "How the application is called; auto finds it out.",
     )
@@ -325,7 +326,7 @@ class Config:
         ("127.0.0.1", "::1", "unix"),
         kinds.proxies,
         PROXIES,
-        "Whom to trust: addresses, networks, unix (sockets), * (everybody)."
+        "Whom to trust: addresses, networks, unix, *."
         " [default: 127.0.0.1,::1,unix]",
     )
     forwarded_header: Literal["x-forwarded-for", "forwarded"] = _option(

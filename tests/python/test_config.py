@@ -129,6 +129,10 @@ def test_option_refuses_what_is_not_its_kind(name, good, bad):
         Config("a:b", **{name: bad})
 
 
+def test_asgi_without_a_version_is_asgi3():
+    assert Config("a:b", interface="asgi").interface == "asgi3"
+
+
 def test_permissions_are_octal_as_text():
     assert Config("a:b", uds_permissions="660").uds_permissions == 0o660
     assert Config("a:b", uds_permissions=0o600).uds_permissions == 0o600
