@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import os
 import sys
 import traceback
@@ -73,16 +74,23 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and ":" in args[0]:
-            ctx.fail(f"Did you mean 'xsgi serve {args[0]}'?")
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            target = next((f" {arg}" for arg in args if ":" in arg), "")
+            ctx.fail(
+                f"No such command {name!r}. Did you mean 'xsgi serve{target}'?"
+            )
         return super().resolve_command(ctx, args)
 
 
+_version = click.version_option(
+    __version__, prog_name="xsgi", message="%(prog)s %(version)s"
+)
+
+
+@_version
 @click.group(
     cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}
-)
-@click.version_option(
-    __version__, prog_name="xsgi", message="%(prog)s %(version)s"
 )
 def xsgi() -> None:
     """A server for WSGI and ASGI applications."""
@@ -124,7 +132,7 @@ def _serve(ctx: click.Context, /, **given: Any) -> None:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
         return
     if "app" not in settings:
-        ctx.fail("Missing argument 'MODULE:ATTRIBUTE', or XSGI_APP, or a file.")
+        ctx.fail("Missing what to serve, as in 'xsgi serve main:app'.")
     from xsgi import runner
 
     runner.run(sources.config_of(settings))
@@ -150,7 +158,7 @@ def _click_option(option: dataclasses.Field[Any]) -> click.Option:
     return result
 
 
-xsgi.add_command(
+_serve_command = _version(
     _Serve(
         "serve",
         callback=_serve,
@@ -175,6 +183,7 @@ xsgi.add_command(
         ],
     )
 )
+xsgi.add_command(_serve_command)
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -185,14 +194,10 @@ def main(args: list[str] | None = None) -> NoReturn:
         error.show()
         code = error.exit_code
     except click.NoSuchOption as error:
-        hint = peers.hint(error.option_name)
-        line = (
-            f"{error.option_name}: {hint}" if hint else error.format_message()
-        )
-        _complain(line)
+        _complain(_no_such_option(error))
         code = error.exit_code
     except click.ClickException as error:
-        _complain(error.format_message())
+        _complain(_one_line(error))
         code = error.exit_code
     except Error as error:
         complain_of(error)
@@ -200,6 +205,37 @@ def main(args: list[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _no_such_option(error: click.NoSuchOption) -> str:
+    wrong = error.option_name
+    hint = peers.hint(wrong)
+    if hint is not None:
+        return f"{wrong}: {hint}"
+    known = {
+        flag.lstrip("-"): flag
+        for each in (error.ctx.command.params if error.ctx else ())
+        for flag in (*each.opts, *each.secondary_opts)
+    }
+    # Without their dashes, which make all flags look much the same.
+    close = difflib.get_close_matches(wrong.lstrip("-"), known, n=1)
+    meant = f" Did you mean {known[close[0]]}?" if close else ""
+    return f"No such option {wrong}.{meant}{_see_help(error)}"
+
+
+def _one_line(error: click.ClickException) -> str:
+    line = " ".join(error.format_message().split())
+    if line[-1] not in ".?":
+        line += "."
+    # Of a value, the message says all that there is to know.
+    return (
+        line if type(error) is click.BadParameter else line + _see_help(error)
+    )
+
+
+def _see_help(error: click.ClickException) -> str:
+    ctx = getattr(error, "ctx", None)
+    return f" See {ctx.command_path} --help." if ctx else ""
 
 
 def complain_of(error: Error) -> None:

@@ -90,16 +90,27 @@ def test_environment_sets_what_the_command_line_does_not(served, monkeypatch):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["serve"], "Missing argument 'MODULE:ATTRIBUTE'"),
-        (["main:app"], "Did you mean 'xsgi serve main:app'?"),
-        (["start"], "No such command 'start'"),
-        (["serve", "a:b", "--prot", "1"], "--port"),
+        (["serve"], "Missing what to serve, as in 'xsgi serve main:app'. See"),
+        (["main:app"], "Did you mean 'xsgi serve main:app'? See xsgi --help."),
+        (
+            ["run", "main:app", "--port=1"],
+            "Did you mean 'xsgi serve main:app'?",
+        ),
+        (["start"], "No such command 'start'. Did you mean 'xsgi serve'?"),
+        (["serve", "a:b", "--prot", "1"], "--prot. Did you mean --port? See x"),
+        (["serve", "a:b", "--no-acces-log"], "Did you mean --no-access-log?"),
+        (["serve", "a:b", "--frob"], "xsgi: No such option --frob. See"),
+        (["serve", "a:b", "-x"], "No such option -x. See xsgi serve --help."),
+        (["--frob"], "No such option --frob. See xsgi --help."),
+        (["completion"], ". Choose from: bash, zsh, fish. See xsgi completion"),
+        (["completion", "ksh"], "'ksh' is not one of 'bash', 'zsh', 'fish'."),
+        (["serve", "a:b", "--port"], "'--port' requires an argument."),
         (["serve", "a:b", "--port", "http"], "Invalid value for '--port'"),
         (["serve", "a:b", "--port", "65536"], "from 0 to 65535"),
         (["serve", "a:b", "--timeout-write", "soon"], "not a duration"),
         (["serve", "a:b", "--limit-request-body", "1x"], "is not a size"),
         (["serve", "a:b", "--loop", "x"], "auto, xsgi, uvloop, asyncio"),
-        (["serve", "a:b", "c:d"], "unexpected extra argument"),
+        (["serve", "a:b", "c:d"], "unexpected extra argument (c:d). See xsgi"),
         (["serve", "os:getcwd", "--bind", "8000"], "is not an address"),
     ],
 )
@@ -180,7 +191,7 @@ def test_flag_of_another_server_is_refused_with_a_hint(capsys, args, words):
 
 
 def test_hints_are_for_flags_that_are_not_ours():
-    ours = {"-b", "-h", "--help", "--config", "--show-config"}
+    ours = {"-b", "-h", "--help", "--version", "--config", "--show-config"}
     for option in config.options():
         ours |= {sources.flag_of(option.name), *option.metadata["flags"]}
 
@@ -343,9 +354,10 @@ def test_server_is_made_from_a_file_and_the_environment(serve, tmp_path):
     assert server.stdout == []
 
 
-def test_module_runs_as_a_program():
+@pytest.mark.parametrize("args", [["--version"], ["serve", "--version"]])
+def test_module_runs_as_a_program(args):
     done = subprocess.run(
-        [sys.executable, "-m", "xsgi", "--version"],
+        [sys.executable, "-m", "xsgi", *args],
         capture_output=True,
         text=True,
         timeout=60,
