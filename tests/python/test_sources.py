@@ -42,6 +42,7 @@ VALUES = {
     "FILE": ("x.json", '"x.json"', "x.json"),
     "FOLDER": ("src", '"src"', "src"),
     "FORMAT": ("json", '"json"', "json"),
+    "LIST": ("::1,unix", '["::1", "unix"]', ("::1", "unix")),
     "MODE": ("600", '"600"', 0o600),
     "N": ("77", "77", 77),
     "PATH": ("/x", '"/x"', "/x"),
