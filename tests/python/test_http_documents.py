@@ -1,0 +1,162 @@
+"""Every case of tests/http through both gateways: over sockets whole and byte
+by byte, and on the simulated backend cut in two.
+
+How often it is cut is bounded; each offset of each case once is
+
+    XSGI_HTTP_CUTS=100000 pytest tests/python/test_http_documents.py
+"""
+
+import asyncio
+import logging
+import os
+import types
+
+import pytest
+
+import http_documents
+from apps import document_app
+from xsgi import _xsgi
+from xsgi.loop import Loop
+
+CASES = http_documents.load()
+
+#: Places at which a case is cut. tests/sim/test_sim_http.c does it at all.
+CUTS = int(os.environ.get("XSGI_HTTP_CUTS", "12"))
+
+#: With one thread a WSGI application is called when the body is there (docs/
+#: decisions.md): it can neither answer before nor do without.
+BODY_FIRST = {
+    "expect.md: Whoever answers at once does not ask for the body",
+    "unread.md: A body that comes after the answer is thrown away",
+    "unread.md: A body that is too long to be thrown away ends the connection",
+    "unread.md: Chunks that are too many to be thrown away end the connection",
+    "unread.md: A chunk that is none, behind the answer, ends the connection",
+    "unread.md: A client that ends inside a body that nobody reads has its"
+    " answer",
+}
+
+
+def of_all(function):
+    """Run a test for each case."""
+    return pytest.mark.parametrize(
+        "case", CASES, ids=[case.name for case in CASES]
+    )(function)
+
+
+class Sockets:
+    """``xsgi serve`` and clients over sockets."""
+
+    options = ("--no-access-log",)
+    other = frozenset()
+
+    def play(self, server, case, each):
+        if case.name in self.other:
+            pytest.skip("the body comes first")
+        wire = http_documents.SocketWire(server.address)
+        http_documents.Talk(wire, case, each=each).play(self.decoded)
+
+    @of_all
+    def test_case_is_answered_as_the_document_says(self, server, case):
+        self.play(server, case, 0)
+
+    @of_all
+    def test_case_is_answered_likewise_byte_by_byte(self, server, case):
+        if case.is_rude():
+            pytest.skip("who goes on after saying close may be reset")
+        self.play(server, case, 1 + case.longest() // 1000)
+
+
+class TestAsgiOverSockets(Sockets):
+    app = "document_app:asgi"
+    decoded = False
+
+
+class TestWsgiOverSockets(Sockets):
+    app = "document_app:wsgi"
+    decoded = True
+    other = BODY_FIRST
+
+
+class TestWsgiOnThreadsOverSockets(Sockets):
+    app = "document_app:wsgi"
+    options = (*Sockets.options, "--threads", "4")
+    decoded = True
+
+
+class Simulated:
+    """A server in a simulation."""
+
+    other = frozenset()
+
+    @pytest.fixture(autouse=True)
+    def no_log(self):
+        logging.disable(logging.CRITICAL)
+        yield
+        logging.disable(logging.NOTSET)
+
+    def wire(self):
+        peer = _xsgi.SimPeer(self.backend, *self.address)
+        return http_documents.SimWire(peer, self.turn)
+
+    def stop(self):
+        self.server.stop(0)
+        for _ in range(100):
+            self.turn()
+        assert self.server.stopped
+        self.server.close()
+
+    @of_all
+    def test_case_is_answered_alike_however_it_is_cut(self, case):
+        if case.name in self.other:
+            pytest.skip("the body comes first")
+        step = 1 + case.longest() // CUTS
+        first = CASES.index(case) % step
+
+        for cut in range(first, case.longest(), step):
+            talk = http_documents.Talk(self.wire(), case, cut=cut)
+            talk.play(self.decoded)
+
+
+class TestWsgiInSimulation(Simulated):
+    decoded = True
+    other = BODY_FIRST
+
+    @pytest.fixture(autouse=True)
+    def server_of_test(self, no_log):
+        self.backend = _xsgi.Backend("sim", faults=False)
+        self.server = _xsgi.Server(
+            self.backend, document_app.wsgi, "wsgi", types.SimpleNamespace()
+        )
+        self.address = self.server.listen(port=8000)
+        yield
+        self.stop()
+        self.backend.close()
+
+    def turn(self):
+        self.backend.select(0)
+
+
+class TestAsgiInSimulation(Simulated):
+    decoded = False
+
+    @pytest.fixture(autouse=True)
+    def server_of_test(self, no_log):
+        self.loop = Loop("sim", faults=False)
+        asyncio.set_event_loop(self.loop)
+        self.backend = self.loop.backend
+        self.server = _xsgi.Server(
+            self.backend,
+            document_app.asgi,
+            "asgi3",
+            types.SimpleNamespace(),
+            self.loop,
+        )
+        self.address = self.server.listen(port=8000)
+        yield
+        self.stop()
+        asyncio.set_event_loop(None)
+        self.loop.close()
+
+    def turn(self):
+        self.loop.call_soon(self.loop.stop)
+        self.loop.run_forever()
