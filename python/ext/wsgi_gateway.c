@@ -160,6 +160,9 @@ static void gateway_free(struct ext_gateway *base)
 
     gateway->pool = NULL;
     wsgi_pool_free(pool);
+    if (base->running == 0) {
+        Py_CLEAR(base->app); /* it may keep requests, and they keep us */
+    }
     wsgi_gateway_unref(gateway);
 }
 
@@ -171,7 +174,7 @@ static int gateway_traverse(struct ext_gateway *base, visitproc visit,
 
     /* What a worker is about to run must not be taken for garbage: requests
      * hold us, and the collector does not know of them. */
-    if (gateway->pool != NULL && gateway->refs > 1) {
+    if (gateway->pool != NULL && base->running > 0) {
         return 0;
     }
     err = ext_gateway_traverse(base, visit, arg);
