@@ -12,11 +12,18 @@ bool xs_fault_is_foreign(unsigned method)
     return method >= HTTP_PRI && method <= HTTP_FLUSH;
 }
 
+/* The first byte of a TLS connection: a record of type handshake (RFC 8446
+ * 5.1). */
+#define TLS_HANDSHAKE 0x16
+
 /* A token that is no method of llhttp's is one that we do not implement; what
  * is no token is no request at all. */
 static enum xs_refusal fault_method(struct xs_slice bytes)
 {
     XS_ASSERT(bytes.len > 0);
+    if (bytes.data[0] == TLS_HANDSHAKE) {
+        return XS_REFUSE_TLS;
+    }
     if (bytes.len > 1 && bytes.data[bytes.len - 1] == ' ') {
         bytes.len--;
     }

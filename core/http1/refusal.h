@@ -6,6 +6,8 @@
 
 #define XS_REFUSALS(X)                                                         \
     X(XS_REFUSE_SYNTAX, 400, "syntax", "The request is not valid HTTP/1.1.")   \
+    X(XS_REFUSE_TLS, 400, "tls",                                               \
+      "This looks like TLS (https), which this port does not speak.")          \
     X(XS_REFUSE_TARGET, 400, "target", "The request target is not valid.")     \
     X(XS_REFUSE_HOST, 400, "host",                                             \
       "The request must have exactly one valid Host field.")                   \

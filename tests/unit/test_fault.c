@@ -30,7 +30,15 @@ static void fault_tells_an_unknown_method_from_no_request(void **state)
     assert_int_equal(first_bytes("GET\t"), XS_REFUSE_SYNTAX);
     assert_int_equal(first_bytes("G@"), XS_REFUSE_SYNTAX);
     assert_int_equal(first_bytes("GE  "), XS_REFUSE_SYNTAX);
-    assert_int_equal(first_bytes("\x16"), XS_REFUSE_SYNTAX);
+    assert_int_equal(first_bytes("G\x16"), XS_REFUSE_SYNTAX);
+    assert_int_equal(first_bytes("\x15"), XS_REFUSE_SYNTAX);
+}
+
+static void fault_tells_the_first_byte_of_tls(void **state)
+{
+    (void)state;
+
+    assert_int_equal(first_bytes("\x16"), XS_REFUSE_TLS);
 }
 
 struct row {
@@ -116,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fault_tells_an_unknown_method_from_no_request),
+        cmocka_unit_test(fault_tells_the_first_byte_of_tls),
         cmocka_unit_test(fault_in_a_head_is_told_by_what_llhttp_found),
         cmocka_unit_test(fault_before_a_version_is_one_of_the_request_line),
         cmocka_unit_test(fault_of_a_foreign_method_is_one_of_the_method),
