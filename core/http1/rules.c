@@ -14,6 +14,7 @@ struct rules_fields {
     bool expect_known; /* every expectation is "100-continue" */
     bool close;        /* a Connection field has the option "close" */
     bool keep_alive;   /* likewise */
+    bool upgrade;      /* likewise */
 };
 
 /* llhttp leaves blanks at the end of a value. */
@@ -34,6 +35,7 @@ static void scan_connection(struct rules_fields *found, struct xs_slice value)
     while (xs_slice_list_next(&value, &option)) {
         found->close |= xs_slice_eq_lower(option, XS_LIT("close"));
         found->keep_alive |= xs_slice_eq_lower(option, XS_LIT("keep-alive"));
+        found->upgrade |= xs_slice_eq_lower(option, XS_LIT("upgrade"));
     }
 }
 
@@ -229,6 +231,8 @@ enum xs_refusal xs_rules_apply(struct xs_head *head,
     }
     /* RFC 9112 9.3: "close" wins, whatever else is said. */
     head->keep_alive = !found.close && (head->minor > 0 || found.keep_alive);
+    /* RFC 9110 7.8: from HTTP/1.0 it is no offer. */
+    head->upgrade = found.upgrade && head->minor > 0;
     head->is_head = xs_slice_eq(head->method, XS_LIT("HEAD"));
     return rules_expect(head, &found);
 }

@@ -21,8 +21,12 @@ static void on_request(struct xs_gateway *base, struct xs_request *req)
 {
     struct asgi_gateway *gateway =
         asgi_of(xs_container_of(base, struct ext_gateway, base));
-    struct asgi_request *request = asgi_request_new(gateway, req);
+    struct asgi_request *request;
 
+    if (req->head->upgrade) {
+        ext_gateway_upgrade(&gateway->base, req->head);
+    }
+    request = asgi_request_new(gateway, req);
     req->user = request;
     if (request == NULL) {
         ext_unraisable(gateway->base.app);

@@ -4,6 +4,7 @@
 
 #include "core/base/base.h"
 #include "core/base/limits.h"
+#include "python/ext/bridge.h"
 
 PyDoc_STRVAR(disconnected_doc,
              "The client has gone: the response cannot reach it any more.\n"
@@ -55,6 +56,42 @@ void ext_gateway_fini(struct ext_gateway *gateway)
     Py_CLEAR(gateway->disconnected);
     Py_CLEAR(gateway->logger);
     Py_CLEAR(gateway->app);
+}
+
+static bool asks_for_websocket(const struct xs_head *head)
+{
+    bool asks = false;
+
+    for (unsigned i = 0; i < head->field_count; i++) {
+        struct xs_slice value = head->fields[i].value;
+        struct xs_slice protocol;
+
+        if (!xs_slice_eq_lower(head->fields[i].name, XS_LIT("upgrade"))) {
+            continue;
+        }
+        while (xs_slice_list_next(&value, &protocol)) {
+            asks |= xs_slice_eq_lower(protocol, XS_LIT("websocket"));
+        }
+    }
+    return asks;
+}
+
+void ext_gateway_upgrade(struct ext_gateway *gateway,
+                         const struct xs_head *head)
+{
+    PyObject *said;
+
+    if (gateway->told_websocket || !asks_for_websocket(head)) {
+        return;
+    }
+    gateway->told_websocket = true;
+    said = PyObject_CallMethod(gateway->logger, "warning", "s",
+                               "a client asks for a WebSocket: there are none "
+                               "yet, its request is served as a plain one");
+    if (said == NULL) {
+        ext_unraisable(gateway->logger);
+    }
+    Py_XDECREF(said);
 }
 
 /* The core has written the bytes, or dropped them. GIL held. */

@@ -52,6 +52,7 @@ struct ext_gateway {
     unsigned long thread;              /* the loop's */
     size_t running; /* requests whose application has not returned, be their
                      * response complete or not; with the GIL held */
+    bool told_websocket; /* the log has said that there are none yet */
     bool is_interrupted; /* the application has raised KeyboardInterrupt: who
                           * runs the backend gives it to the interpreter */
 };
@@ -67,6 +68,12 @@ int ext_gateway_init(struct ext_gateway *gateway, PyObject *app,
 int ext_gateway_traverse(struct ext_gateway *gateway, visitproc visit,
                          void *arg);
 void ext_gateway_fini(struct ext_gateway *gateway);
+
+/* A client offers another protocol. If it asks for a WebSocket, the log says
+ * once that it does not get one: its request is served as if it had not, and
+ * the application's 404 would look like a mistake in its routes. */
+void ext_gateway_upgrade(struct ext_gateway *gateway,
+                         const struct xs_head *head);
 
 /* Give `block` (bytes; NULL: none) to the core: by reference if it is long.
  * Errors as xs_response_body. */

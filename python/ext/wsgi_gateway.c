@@ -55,8 +55,12 @@ static void on_request(struct xs_gateway *base, struct xs_request *req)
 {
     struct wsgi_gateway *gateway =
         wsgi_of(xs_container_of(base, struct ext_gateway, base));
-    struct wsgi_request *request = wsgi_request_new(gateway, req);
+    struct wsgi_request *request;
 
+    if (req->head->upgrade) {
+        ext_gateway_upgrade(&gateway->base, req->head);
+    }
+    request = wsgi_request_new(gateway, req);
     req->user = request;
     if (request == NULL) {
         ext_unraisable(gateway->base.app);

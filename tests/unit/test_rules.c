@@ -299,6 +299,35 @@ static void rules_see_close_in_any_connection_field(void **state)
     assert_false(f.head.keep_alive);
 }
 
+struct upgrade {
+    const char *connection;
+    unsigned minor;
+    bool wanted;
+};
+
+static void rules_see_an_offer_of_another_protocol(void **state)
+{
+    static const struct upgrade cases[] = {
+        {"Upgrade", 1, true},
+        {"keep-alive, upgrade", 1, true},
+        {"close, UPGRADE, x", 1, true},
+        {"upgrade", 0, false},
+        {"keep-alive", 1, false},
+        {"upgrades", 1, false},
+        {"", 1, false},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < XS_COUNT_OF(cases); i++) {
+        struct fixture f;
+
+        setup(&f, FIELDS("Host", "a", "Connection", cases[i].connection));
+        f.seen.minor = cases[i].minor;
+        assert_int_equal(apply(&f), XS_REFUSE_NOT);
+        assert_int_equal(f.head.upgrade, cases[i].wanted);
+    }
+}
+
 static void rules_know_one_expectation(void **state)
 {
     struct fixture f;
@@ -362,6 +391,7 @@ int main(void)
         cmocka_unit_test(rules_bound_the_declared_length),
         cmocka_unit_test(rules_tell_whether_the_connection_lives_on),
         cmocka_unit_test(rules_see_close_in_any_connection_field),
+        cmocka_unit_test(rules_see_an_offer_of_another_protocol),
         cmocka_unit_test(rules_know_one_expectation),
         cmocka_unit_test(rules_know_head),
         cmocka_unit_test(rules_refuse_a_bad_target),
