@@ -104,6 +104,66 @@ def responses() -> list[bytes]:
     ]
 
 
+TEXTS = r"""
+Aexample.com
+Aexample.com:80
+A[::1]:8443
+A[2001:db8::1:2:3]
+A[::ffff:1.2.3.4]
+A[1:2:3:4:5:6:7:8]
+A[v1.a:b]
+Aa%20b:
+Auser@host
+A1.2.3.4:65536
+TGET /a?b=c?d
+TGET http://example.com
+TGET https://[::1]:80/x?y
+TGET http://a?b
+TOPTIONS *
+TOPTIONS http://example.com
+TGET *
+TGET //x/y
+TGET a:443
+N0
+N18446744073709551615
+N18446744073709551616
+N007
+N+1
+C5
+C00000a;b=c
+Cffffffffffffffff
+C10000000000000000
+C5;a="b c"
+C 5
+Lclose, keep-alive ,,
+L a
+W X-Token
+Wa\tb\x80
+D\x00\x00\x00\x00\x00\x00\x00\x7f
+D12345678
+F9.9.9.9\x1f8.8.8.8, 10.0.0.1
+F"\x1f2001:db8::1, [1::1]:80
+Ffor=1\x1f9.9.9.9:81,,1.1.1.1
+Gfor=9.9.9.9;proto=https\x1ffor=8.8.8.8;proto=http, for=10.0.0.1
+Gfor="a\x1ffor=9.9.9.9;by=x, for=1.1.1.1
+"""
+
+LOGS = r"""
+GET /x HTTP/1.1
+"quoted" back\\slash
+\x1b[31m red \x7f
+\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80
+\xc0\x80 \xed\xa0\x80 \xf5\x80\x80\x80 \xc2\x85
+Basic dXNlcjpwYXNz
+basic dTpw
+Basic dXNlcg==
+"""
+
+
+def lines(text: str) -> list[bytes]:
+    return [unescape(line) for line in text.strip().splitlines()]
+
+
 def conversations() -> list[bytes]:
     """The cases as what a client of fuzz_world.c says, in calm weather and
     with some choices of its own."""
@@ -118,4 +178,6 @@ if __name__ == "__main__":
     out = pathlib.Path(sys.argv[1])
     write(out / "parser", parser())
     write(out / "writer", responses())
+    write(out / "text", lines(TEXTS))
+    write(out / "log", lines(LOGS))
     write(out / "world", conversations())
