@@ -363,8 +363,9 @@ static void play_in_one_write(const char *document)
 static const char *const documents[] = {
     "request-line.md", "target.md",         "host.md",
     "fields.md",       "content-length.md", "transfer-encoding.md",
-    "chunks.md",       "connection.md",     "keep-alive.md",
-    "unread.md",       "expect.md",         "responses.md",
+    "chunks.md",       "connection.md",     "smuggling.md",
+    "keep-alive.md",   "unread.md",         "expect.md",
+    "responses.md",
 };
 
 static bool is_played(const char *name)

@@ -102,6 +102,12 @@ static void connection_is_read_as_the_document_says(void **state)
     document_holds("connection.md");
 }
 
+static void smuggling_is_read_as_the_document_says(void **state)
+{
+    (void)state;
+    document_holds("smuggling.md");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +119,7 @@ int main(void)
         cmocka_unit_test(transfer_encoding_is_read_as_the_document_says),
         cmocka_unit_test(chunks_are_read_as_the_document_says),
         cmocka_unit_test(connection_is_read_as_the_document_says),
+        cmocka_unit_test(smuggling_is_read_as_the_document_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
