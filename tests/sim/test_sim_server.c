@@ -9,6 +9,7 @@
  *     test_sim_server --all ...             do not stop at the first failure
  *     test_sim_server --labels ...          and how often each choice fired */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@
 
 struct campaign {
     struct world_options options;
-    const char *kind; /* static: the options as words */
+    const char *program; /* static: how it was called */
+    const char *kind;    /* static: the options as words */
     uint64_t from;
     uint64_t count;
     bool labels;
@@ -44,17 +46,23 @@ struct campaign {
     uint64_t hash; /* of all traces, in their order */
 };
 
-static bool parse_seeds(struct campaign *campaign, const char *text)
+/* A number at `text`, and `after` behind it: what follows, or NULL. */
+static const char *parse_number(const char *text, char after, uint64_t *number)
 {
     char *end = NULL;
 
-    campaign->from = strtoull(text, &end, 0);
-    if (end == text || *end != ':') {
-        return false;
+    errno = 0;
+    *number = strtoull(text, &end, 0);
+    if (*text < '0' || *text > '9' || errno != 0 || *end != after) {
+        return NULL;
     }
-    text = end + 1;
-    campaign->count = strtoull(text, &end, 0);
-    return end != text && *end == '\0';
+    return end + 1;
+}
+
+static bool parse_seeds(struct campaign *campaign, const char *text)
+{
+    text = parse_number(text, ':', &campaign->from);
+    return text != NULL && parse_number(text, '\0', &campaign->count) != NULL;
 }
 
 static bool parse_args(struct campaign *campaign, int argc, char **argv)
@@ -75,8 +83,10 @@ static bool parse_args(struct campaign *campaign, int argc, char **argv)
         } else if (strcmp(argv[i], "--labels") == 0) {
             campaign->labels = true;
         } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
-            campaign->from = strtoull(argv[++i], NULL, 0);
             campaign->count = 1;
+            if (parse_number(argv[++i], '\0', &campaign->from) == NULL) {
+                return false;
+            }
         } else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
             if (!parse_seeds(campaign, argv[++i])) {
                 return false;
@@ -127,11 +137,11 @@ static void print_labels(const struct xs_tape *tape)
 static void print_failure(const struct campaign *campaign, uint64_t seed,
                           const struct world_result *result)
 {
-    (void)printf(
-        "FAIL seed %" PRIu64 " %s step %" PRIu64 " at %" PRIu64
-        " ms: %s | replay: test_sim_server%s --seed %" PRIu64 " --trace\n",
-        seed, xs_oracle_id(result->verdict.oracle), result->steps,
-        result->now_ns / XS_MS_NS, result->verdict.text, campaign->kind, seed);
+    (void)printf("FAIL seed %" PRIu64 " %s step %" PRIu64 " at %" PRIu64
+                 " ms: %s | replay: %s%s --seed %" PRIu64 " --trace\n",
+                 seed, xs_oracle_id(result->verdict.oracle), result->steps,
+                 result->now_ns / XS_MS_NS, result->verdict.text,
+                 campaign->program, campaign->kind, seed);
 }
 
 /* A failure that is being shrunk. */
@@ -252,6 +262,7 @@ int main(int argc, char **argv)
         .kind = "", .from = 0, .count = SEEDS_USUAL};
     bool ok;
 
+    campaign.program = argv[0];
     if (!parse_args(&campaign, argc, argv)) {
         (void)fprintf(stderr,
                       "usage: test_sim_server [--seed N | --seeds FROM:COUNT] "
@@ -271,9 +282,10 @@ int main(int argc, char **argv)
         (void)printf("ok: %" PRIu64 " seeds, %" PRIu64 " requests, %" PRIu64
                      " steps, %" PRIu64
                      " writes, at most %zu bytes, trace "
-                     "%016" PRIx64 "\n",
+                     "%016" PRIx64 "%s\n",
                      campaign.count, campaign.requests, campaign.steps,
-                     campaign.writevs, campaign.mem_most, campaign.hash);
+                     campaign.writevs, campaign.mem_most, campaign.hash,
+                     campaign.shrink ? ", nothing to shrink" : "");
     }
     if (campaign.labels) {
         print_labels(&campaign.tape);
