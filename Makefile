@@ -8,6 +8,8 @@ PYTHON ?= python3
 HOST   ?= 127.0.0.1
 PORT   ?= 8000
 APP    ?= examples.hello:app
+TIME   ?= 30
+ENGINE ?= libfuzzer
 
 # Another interpreter gets a virtual environment and build folders of its own.
 ifneq ($(PYTHON),python3)
@@ -22,7 +24,7 @@ setup := PYTHON=$(PYTHON) VENV=$(VENV) tools/setup.sh
 sources := core io sim python tests bench examples tools
 
 .DELETE_ON_ERROR:
-.PHONY: help setup build serve tidy test asan clang bench check fmt clean
+.PHONY: help setup build serve tidy test asan clang fuzz bench check fmt clean
 
 help:
 	@echo "make setup   install what building and testing needs"
@@ -33,6 +35,7 @@ help:
 	@echo "make fmt     format all C and Python"
 	@echo "make asan    the tests under AddressSanitizer and UBSan"
 	@echo "make clang   build with clang and run clang-tidy"
+	@echo "make fuzz    fuzz each target for a while (TIME= ENGINE=libfuzzer|afl)"
 	@echo "make bench   CPU time per request, next to other servers"
 	@echo "make clean   remove build/ (also .venv and .cache: git clean -dfX)"
 
@@ -90,6 +93,9 @@ clang: $(VENV)/ready-to-clang
 	run-clang-tidy -quiet -p build/clang$(tag) \
 	    '^$(CURDIR)/(core|io|python)/' >build/clang$(tag)/tidy.log 2>&1 || \
 	    { grep -E '(error|note):' build/clang$(tag)/tidy.log; exit 1; }
+
+fuzz: $(VENV)/ready-to-fuzz
+	fuzz/run all --time $(TIME) --engine $(ENGINE)
 
 bench: $(VENV)/ready-to-bench build-release
 	$(python) bench/compare.py --build build/release$(tag)

@@ -5,6 +5,7 @@
 #     tools/setup.sh test      and what the tests need
 #     tools/setup.sh bench     and what the benchmarks compare with
 #     tools/setup.sh clang     and what building and linting with clang needs
+#     tools/setup.sh fuzz      and what the fuzzers need: clang and AFL++
 #     tools/setup.sh lint      what the formatters and ruff need
 #     tools/setup.sh proxies   nginx and HAProxy, for the tests behind them
 #
@@ -78,9 +79,14 @@ missing_packages() {
         has_headers || echo python3-dev
     fi
     case $level in
-    test | clang) has_library cmocka || echo libcmocka-dev ;;
+    test | clang | fuzz) has_library cmocka || echo libcmocka-dev ;;
     bench) has wrk || echo wrk ;;
     esac
+    if [ "$level" = fuzz ]; then
+        has clang || echo clang
+        has llvm-cov || echo llvm
+        has afl-clang-fast || echo afl++
+    fi
     if [ "$level" = clang ]; then
         has clang || echo clang
         has run-clang-tidy || echo clang-tidy
@@ -175,7 +181,7 @@ get_llhttp() {
 }
 
 case $level in
-build | test | clang | bench) ;;
+build | test | clang | bench | fuzz) ;;
 lint)
     has_python || install_system_packages
     make_venv
@@ -189,7 +195,7 @@ proxies)
     exit
     ;;
 *)
-    die "what is '$level'? It is build, test, bench, clang, lint or proxies"
+    die "what is '$level'? It is build, test, bench, clang, fuzz, lint or proxies"
     ;;
 esac
 
