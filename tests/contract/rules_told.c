@@ -303,7 +303,7 @@ static void access_is_told_of_bytes_that_are_no_request(struct world *world)
     site_say(&site, "\x16\x03\x01 nothing");
     world_until_is(world, &the_log.count, 1);
 
-    assert_string_equal(the_log.text, "- - 1 400 34 syntax - - -\n");
+    assert_string_equal(the_log.text, "- - 1 400 60 tls - - -\n");
     site_close(&site);
 }
 

@@ -123,7 +123,7 @@ def test_time_of_an_application_that_computes_counts(logged, app):
             "GET /cut HTTP/1.1|200|65536|failed",
         ),
         (b"GET /x HTTP/1.1\r\n\r\n", "GET /x HTTP/1.1|400|51|host"),
-        (b"\x16\x03\x01\x02\r\n\r\n", "-|400|34|syntax"),
+        (b"\x16\x03\x01\x02\r\n\r\n", "-|400|60|tls"),
         (
             b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: x\r\n\r\n",
             "POST / HTTP/1.1|400|91|framing",
