@@ -3,7 +3,7 @@
 
 async def app(scope, receive, send):
     if scope["type"] != "http":
-        raise NotImplementedError(scope["type"])
+        return  # there is nothing to start up, and no WebSocket
     await send(
         {
             "type": "http.response.start",
