@@ -39,16 +39,18 @@ class _Handler(_Stream):
 def setup(config: Config) -> None:
     """Do what ``--log-config`` says, and show messages from ``--log-level`` on.
 
-    Where they go is left alone if the program has said so already. With a
-    log_config its levels stand, unless the log level is another than usual.
+    Where they go is left alone if the program has said so already. A
+    log_config that says it has the levels, too, unless the log level is
+    another than usual.
     """
     logger = logging.getLogger("xsgi")
     if config.log_config is not None:
         _configure(config.log_config)
+    said = logger.handlers or error.handlers or logging.getLogger().handlers
     usual = config.log_level == option_of("log_level").default
-    if config.log_config is None or not usual:
+    if config.log_config is None or not usual or not said:
         logger.setLevel(config.log_level.upper())
-    if logger.handlers or error.handlers or logging.getLogger().handlers:
+    if said:
         return
     handler = _Handler()
     handler.setFormatter(_Formatter())
