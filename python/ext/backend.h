@@ -81,7 +81,7 @@ int ext_backend_enter_alone(struct ext_backend *backend);
 void ext_backend_leave(struct ext_backend *backend);
 
 /* Nobody holds the server any more and so nobody is inside: enter to close it,
- * on whatever thread. It has not got it any more. */
+ * on whatever thread. */
 void ext_backend_enter_to_close(struct ext_backend *backend);
 
 /* Call `on_kick`: now, or when who is inside leaves. */

@@ -58,7 +58,6 @@ int ext_backend_enter_alone(struct ext_backend *backend)
 void ext_backend_enter_to_close(struct ext_backend *backend)
 {
     XS_ASSERT(backend->depth == 0);
-    backend->server = NULL;
     backend->thread = PyThread_get_thread_ident();
     backend->depth = 1;
     Py_INCREF((PyObject *)backend);

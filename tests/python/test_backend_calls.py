@@ -14,6 +14,8 @@ import raw
 from xsgi import _xsgi
 from xsgi.loop import Loop
 
+GET = b"GET / HTTP/1.1\r\nHost: test\r\n\r\n"
+
 #: Longer than any test may wait for what comes at once.
 PATIENCE = 20
 
@@ -154,22 +156,52 @@ def test_key_that_goes_cannot_close_the_backend_that_drops_it(uv, fd):
 
 
 @pytest.mark.parametrize("kind", ["uv", "sim"])
-def test_watch_that_cannot_be_renewed_is_over(kind):
-    """The simulation looks whether the descriptor is still there."""
+def test_key_that_goes_may_watch_the_descriptor_again(kind, fd):
     backend = _xsgi.Backend(kind)
-    reader, writer = os.pipe()
-    backend.watch(reader, 1, "key")
-    os.write(writer, b"x")
-    os.close(reader)
-    try:
-        backend.watch(reader, 1, "again")
-    except ValueError:
-        assert kind == "sim"
-        assert list(backend.select(0)) == []
-    else:
-        assert list(backend.select(0)) == [("again", 1)]
-    os.close(writer)
+    backend.watch(fd, 2, Key(lambda: backend.watch(fd, 2, "again")))
+    backend.unwatch(fd)
+
+    assert list(backend.select(0)) == [("again", 2)]
+
     backend.close()
+
+
+def test_watch_that_cannot_be_renewed_is_over(sim, fd):
+    """The simulation looks whether the descriptor is still there."""
+    again = os.dup(fd)
+    sim.watch(again, 2, "key")
+    os.close(again)
+
+    with pytest.raises(ValueError, match="watch"):
+        sim.watch(again, 2, "again")
+
+    os.dup2(fd, again)  # a new one, that would be ready
+    assert list(sim.select(0)) == []
+    os.close(again)
+
+
+@pytest.mark.parametrize("does", ["unwatch", "watch"])
+def test_what_was_found_ready_is_forgotten_with_its_watch(sim, fd, does):
+    """The application ends the watch in the run that has found it ready."""
+
+    def app(environ, start_response):
+        ended.append(True)
+        if does == "unwatch":
+            sim.unwatch(fd)
+        else:
+            sim.watch(fd, 1, "another")  # and nothing is there to be read
+        return wsgi(environ, start_response)
+
+    ended = []
+    server = _xsgi.Server(sim, app, "wsgi", types.SimpleNamespace())
+    peer = _xsgi.SimPeer(sim, *server.listen(port=80))
+    sim.watch(fd, 2, "key")
+    peer.write(GET)
+    ready = []
+    while not ended:
+        ready.append(list(sim.select(1)))
+
+    assert ready == [[("key", 2)]] * (len(ready) - 1) + [[]]
 
 
 def test_loop_whose_backend_is_closed_in_a_turn_says_so(fd):
@@ -277,21 +309,39 @@ def test_select_waits_as_long_as_it_was_told(sim, timeout, passed):
     assert round((sim.time() - start) * 1e9) == round(passed * 1e9)
 
 
-def test_handler_of_a_signal_ends_a_run_that_serves_on(uv):
-    """The run calls no Python code that would do it by the way."""
+class HeardError(Exception):
+    pass
 
-    class HeardError(Exception):
-        pass
+
+@pytest.fixture
+def interrupt():
+    """``interrupt()`` sends a signal whose handler raises HeardError.
+
+    It returns the event that is set when the handler has run.
+    """
 
     def handler(number, frame):
         heard.set()
         raise HeardError
 
+    def send():
+        os.kill(os.getpid(), signal.SIGUSR1)
+        return heard
+
+    heard = threading.Event()
+    before = signal.signal(signal.SIGUSR1, handler)
+    yield send
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_handler_of_a_signal_ends_a_run_that_serves_on(uv, interrupt):
+    """The run calls no Python code that would do it by the way."""
+
     def disturb():
         with raw.Client(address) as client:
             client.get("/")
         # The application was the last Python code that the run has called.
-        os.kill(os.getpid(), signal.SIGUSR1)
+        heard = interrupt()
         # libuv waits on after a signal: here is what it waits for.
         with socket.create_connection(address, PATIENCE):
             found.append(heard.wait(PATIENCE))
@@ -301,17 +351,12 @@ def test_handler_of_a_signal_ends_a_run_that_serves_on(uv):
     address = server.listen()
     reader, writer = socket.socketpair()
     uv.watch(reader.fileno(), 1, "rescue")
-    heard = threading.Event()
     found = []
     thread = threading.Thread(target=disturb)
-    before = signal.signal(signal.SIGUSR1, handler)
-    try:
-        thread.start()
-        with pytest.raises(HeardError):
-            server.run()
-    finally:
-        thread.join(2 * PATIENCE)
-        signal.signal(signal.SIGUSR1, before)
+    thread.start()
+    with pytest.raises(HeardError):
+        server.run()
+    thread.join(2 * PATIENCE)
 
     assert found == [True]
     assert select.select([reader], [], [], PATIENCE)[0]
@@ -319,3 +364,60 @@ def test_handler_of_a_signal_ends_a_run_that_serves_on(uv):
     uv.close()
     reader.close()
     writer.close()
+
+
+def test_handler_that_raises_leaves_what_is_ready_for_the_next_run(
+    uv, interrupt
+):
+    def disturb():
+        with raw.Client(address) as client:
+            client.get("/")
+            interrupt()
+            writer.send(b"x")
+
+    server = new_server(uv)
+    address = server.listen()
+    reader, writer = socket.socketpair()
+    uv.watch(reader.fileno(), 1, "key")
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    with pytest.raises(HeardError):
+        server.run()
+    thread.join(PATIENCE)
+
+    assert list(uv.select(0)) == [("key", 1)]
+    server.close()
+    uv.close()
+    reader.close()
+    writer.close()
+
+
+# ---- the kick ----
+
+
+def test_kick_comes_when_the_call_is_over(uv):
+    """In the middle of it, stop would miss the listener that is coming."""
+    server = new_server(uv)
+    uv.on_kick = lambda: server.stop(0)
+
+    address = server.listen()
+    uv.select(0)
+
+    assert server.stopped
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address, PATIENCE)
+
+
+def test_kick_comes_once_until_the_next_run(uv):
+    kicks = []
+    server = new_server(uv)
+    uv.on_kick = lambda: kicks.append(True)
+
+    server.listen()
+    uv.next()
+    server.listen()
+    assert len(kicks) == 1
+
+    uv.select(0)
+    server.listen()
+    assert len(kicks) == 2

@@ -11,6 +11,7 @@ import pytest
 import raw
 from xsgi import _xsgi
 from xsgi.guest import Guest
+from xsgi.loop import Loop
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: test\r\n\r\n"
 
@@ -354,5 +355,74 @@ def test_kick_of_a_response_may_drop_the_server_that_gives_it():
     loop.run_until_complete(asyncio.wait_for(main(), PATIENCE))
     assert held == []
     guest.close()
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+
+
+def test_server_that_only_its_backend_holds_is_garbage():
+    """After a kick it is held until the next run, and there is none."""
+
+    async def app(scope, receive, send):
+        await asyncio.sleep(0)  # a step of a task, outside of any run
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"asgi"})
+        loop.stop()
+
+    loop = asyncio.SelectorEventLoop()
+    backend = _xsgi.Backend()
+    server = _xsgi.Server(backend, app, "asgi3", types.SimpleNamespace(), loop)
+    address = server.listen()
+    backend.on_kick = lambda: None
+    with raw.Client(address) as client:
+        client.send(REQUEST)
+        while not server.stats()["running"]:
+            backend.select(PATIENCE)
+        loop.run_forever()
+
+        del server, backend
+        gc.collect()
+
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, PATIENCE)
+    loop.close()
+
+
+@pytest.mark.parametrize("interface", ["asgi3", "wsgi"])
+def test_access_log_cannot_close_the_server_that_calls_it(interface):
+    """It is told of a response by the core, here in a step of a task."""
+
+    async def app(scope, receive, send):
+        await asyncio.sleep(0)
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"asgi"})
+
+    def emit(*told):
+        with pytest.raises(RuntimeError, match="runs already"):
+            server.close()
+        with pytest.raises(RuntimeError, match="runs already"):
+            loop.backend.select(0)
+        said.append(told)
+
+    async def main():
+        with raw.Client(address) as client:
+            client.send(REQUEST)
+            return await asyncio.to_thread(client.response)
+
+    said = []
+    loop = Loop()
+    server = _xsgi.Server(
+        loop.backend,
+        wsgi if interface == "wsgi" else app,
+        interface,
+        types.SimpleNamespace(access_log=True, access_emit=emit),
+        loop,
+    )
+    address = server.listen()
+
+    answer = loop.run_until_complete(asyncio.wait_for(main(), PATIENCE))
+
+    assert answer.status == 200
+    assert len(said) == 1
+    server.close()
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
