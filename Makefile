@@ -60,7 +60,7 @@ build/release$(tag)/build.ninja: $(VENV)/ready-to-build
 build/dev$(tag)/build.ninja build/asan$(tag)/build.ninja: $(VENV)/ready-to-test
 
 build-%: build/%$(tag)/build.ninja
-	@echo "build: build/$*$(tag)"
+	@echo "build: build/$*$(tag) (from nothing half a minute or so)"
 	@ninja -C build/$*$(tag) --quiet
 
 build: build-dev

@@ -125,7 +125,7 @@ install_system_packages() {
         set -- "$@" libllhttp-dev
     fi
     [ $# -gt 0 ] || return 0
-    say "installing system packages: $*"
+    say "installing system packages (a minute or so): $*"
     apt install -q -y --no-install-recommends "$@"
     has_python || die "$python is older than Python 3.10"
 }
@@ -165,7 +165,7 @@ install_requirements() {
     shift
     "$venv/bin/python" tools/requirements.py "$@" >"$stamp.new"
     if ! cmp -s "$stamp.new" "$stamp"; then
-        say "installing Python packages into $venv: $(
+        say "installing Python packages into $venv (a minute or so): $(
             sed 's/[<>=].*//' "$stamp.new" | tr '\n' ' ')"
         quietly "$venv/bin/python" -m pip install -q -r "$stamp.new"
     fi
