@@ -60,28 +60,54 @@ static unsigned place_of(struct xs_slice name)
     return (unsigned)name.len * 37u + first * 5u + last * 17u + middle * 59u;
 }
 
-/* Setting 0x20 makes letters small and leaves digits and "-" alone. It maps
- * other bytes as well, but onto none of those: entries hold no others. */
+/* Is the word at `theirs` that of an entry at `ours`? Setting 0x20 makes
+ * letters small and leaves digits and "-" alone. It maps other bytes as well,
+ * but onto none of those: entries hold no others. */
+static bool is_word_8(const uint8_t *ours, const uint8_t *theirs)
+{
+    uint64_t a;
+    uint64_t b;
+
+    memcpy(&a, ours, sizeof a);
+    memcpy(&b, theirs, sizeof b);
+    return a == (b | 0x2020202020202020u);
+}
+
+static bool is_word_4(const uint8_t *ours, const uint8_t *theirs)
+{
+    uint32_t a;
+    uint32_t b;
+
+    memcpy(&a, ours, sizeof a);
+    memcpy(&b, theirs, sizeof b);
+    return a == (b | 0x20202020u);
+}
+
+/* By words, of which the last may overlap the one before. */
 static bool is_entry_of(const struct ext_name *entry, struct xs_slice name)
 {
-    const uint64_t small = 0x2020202020202020u;
-    size_t i = 0;
+    const uint8_t *ours = entry->name;
+    const uint8_t *theirs = name.data;
+    size_t len = name.len;
+    size_t i;
 
-    if (entry->len != name.len) {
+    if (entry->len != len) {
         return false;
     }
-    for (; i + 8 <= name.len; i += 8) {
-        uint64_t theirs;
-        uint64_t ours;
-
-        memcpy(&theirs, name.data + i, 8);
-        memcpy(&ours, entry->name + i, 8);
-        if ((theirs | small) != ours) {
-            return false;
+    if (len >= 8) {
+        for (i = 0; i + 8 < len; i += 8) {
+            if (!is_word_8(ours + i, theirs + i)) {
+                return false;
+            }
         }
+        return is_word_8(ours + len - 8, theirs + len - 8);
     }
-    for (; i < name.len; i++) {
-        if ((name.data[i] | 0x20) != entry->name[i]) {
+    if (len >= 4) {
+        return is_word_4(ours, theirs) &&
+               is_word_4(ours + len - 4, theirs + len - 4);
+    }
+    for (i = 0; i < len; i++) {
+        if (ours[i] != (theirs[i] | 0x20)) {
             return false;
         }
     }

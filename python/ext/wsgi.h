@@ -17,7 +17,8 @@
  * With one thread the application runs on the loop's. It cannot wait there,
  * for it would wait for the loop: it is called when all of the request body
  * has arrived ("100 Continue" is said before), and what it `write`s beyond the
- * output queue's high mark is spooled. With more threads it runs on a worker's, and waits.
+ * output queue's high mark is spooled. With more threads it runs on a
+ * worker's, and waits.
  *
  * Everything here is called on the loop's thread with the GIL held. */
 

@@ -110,6 +110,22 @@ def test_fields_are_those_of_the_request_however_often_seen(interface, seed):
 
 
 @pytest.mark.parametrize("interface", ["wsgi", "asgi3"])
+@pytest.mark.parametrize("length", [*range(1, 13), 16, 17, 24, 25, 37, 38, 39])
+def test_names_that_differ_in_one_place_are_told_apart(interface, length):
+    names = ["n" * length]
+    names += [
+        "n" * at + other + "n" * (length - at - 1)
+        for at in range(length)
+        for other in "m-"
+    ]
+    fields = [("Host", "test"), *((name, name) for name in names)]
+
+    with Site(interface) as site:
+        for _ in range(2):
+            assert site.send(fields) == site.expected(fields)
+
+
+@pytest.mark.parametrize("interface", ["wsgi", "asgi3"])
 @pytest.mark.parametrize(
     "name", ["Cookie", "Authorization", "Proxy-Authorization"]
 )
