@@ -57,14 +57,33 @@ static bool client_break_off(struct xs_client *client)
     return true;
 }
 
+/* The server has ended: whether this client leaves its end open still, as one
+ * does that looks at its connection when it needs it again. */
+static bool client_stays(struct xs_client *client)
+{
+    uint64_t stay_ns = client->script.stay_ns;
+
+    if (client->calm || stay_ns == 0) {
+        return false;
+    }
+    if (!client->stayed) {
+        client->stayed = true;
+        xs_sim_timer_set(client->sim, &client->read_timer,
+                         xs_sim_now(client->sim) + stay_ns);
+    }
+    return client->read_timer.slot != 0;
+}
+
 static void client_end(struct xs_client *client)
 {
     const struct xs_reader *reader = &client->reader;
     bool answered = reader->complete >= client->plan_count ||
                     reader->state == XS_READER_CLOSED;
 
-    if (client->ended || client->was_reset) {
+    if (client->was_reset || (client->ended && !client_stays(client))) {
         client_done(client);
+    } else if (client->ended) {
+        return;
     } else if (answered && client->script.end == XS_CLIENT_CLOSES &&
                reader->state != XS_READER_CLOSED) {
         client_done(client);

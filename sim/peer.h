@@ -52,6 +52,7 @@ struct xs_client_script {
     enum xs_client_end end;
     bool end_on_received; /* break off by bytes received, not sent */
     size_t end_at;        /* how many */
+    uint64_t stay_ns;     /* its end stays open when the server has ended */
 };
 
 struct xs_client {
@@ -86,6 +87,7 @@ struct xs_client {
     bool half_closed;
     bool ended;      /* the server's stream has ended, in order */
     bool ended_well; /* and at the end of a response */
+    bool stayed;     /* stay_ns has begun */
     bool was_reset;  /* the connection was reset, not by us */
     bool gave_up;    /* the server let it wait for ever */
     bool refused;    /* nobody listened */

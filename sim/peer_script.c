@@ -111,6 +111,9 @@ void xs_client_draw(struct xs_client *client, struct xs_tape *tape,
     }
     client_draw_pace(script, tape);
     client_draw_end(client, tape);
+    if (xs_choose(tape, XS_LABEL_PEER_END, 4) == 3) {
+        script->stay_ns = client_pause(tape, XS_LABEL_PEER_END);
+    }
 }
 
 void xs_client_say(struct xs_client *client, struct xs_slice stream,

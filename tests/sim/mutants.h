@@ -39,7 +39,13 @@
     X(ACCEPT_STALL,                                                        \
       "nobody is accepted any more once descriptors have run out")         \
     X(STOP_HANGS, "a server that stops waits for idle connections")        \
-    X(EOF_BEHIND_OUTPUT, "a client that ends while it reads is forgotten")
+    X(EOF_BEHIND_OUTPUT, "a client that ends while it reads is forgotten") \
+    X(EOF_UNTOLD, "the application is not told that the client has ended") \
+    X(LINGERS_ON, "a stop waits for who has got everything")               \
+    X(HASTY_STOP, "a stop does not wait until all is acknowledged")        \
+    X(ONE_TOO_MANY, "a connection has one request more than it may")       \
+    X(REFUSED_HEAD, "the refusal of a HEAD has a body")                    \
+    X(REFUSAL_UNTOLD, "the log does not hear of a refusal inside a body")
 
 enum xs_mutant {
     XS_MUTANT_NONE,

@@ -223,6 +223,45 @@ MUTANTS = [
         "        !(ON && conn->tx.queue.bytes >= server->config.limits.tx_high)"
         ") {",
     ),
+    (
+        "EOF_UNTOLD",
+        "core/conn/request.c",
+        "        (conn->rx.eof || conn->rx.hangup) && !conn->req.eof_told) {",
+        "        ((conn->rx.eof && !ON) || conn->rx.hangup) &&\n"
+        "        !conn->req.eof_told) {",
+    ),
+    (
+        "LINGERS_ON",
+        "core/conn/conn.c",
+        "    } else if (conn->server->state == XS_SERVER_STOPPING) {\n"
+        "        xs_server_look(conn->server);",
+        "    } else if (conn->server->state == XS_SERVER_STOPPING && !ON) {\n"
+        "        xs_server_look(conn->server);",
+    ),
+    (
+        "HASTY_STOP",
+        "core/conn/conn.c",
+        "           conn->server->io->ops->unacked(conn->io) == 0;",
+        "           (conn->server->io->ops->unacked(conn->io) == 0 || ON);",
+    ),
+    (
+        "ONE_TOO_MANY",
+        "core/conn/response.c",
+        "        (max != 0 && conn->req.number >= max)) {",
+        "        (max != 0 && conn->req.number >= max + ON)) {",
+    ),
+    (
+        "REFUSED_HEAD",
+        "core/conn/conn_rx.c",
+        ": xs_parser_is_head(parser);",
+        ": xs_parser_is_head(parser) && !ON;",
+    ),
+    (
+        "REFUSAL_UNTOLD",
+        "core/conn/conn.c",
+        "    if (refusal != XS_REFUSE_NOT) {\n        xs_server_refused",
+        "    if (refusal != XS_REFUSE_NOT && !ON) {\n        xs_server_refused",
+    ),
 ]
 
 

@@ -62,14 +62,19 @@ static void world_draw_stop(struct world *world)
 {
     struct xs_tape *tape = world->tape;
     uint64_t now = xs_sim_now(world->sim);
+    uint32_t within_ms = 20000;
 
     world->stop_ns = XS_NEVER;
     world->hurry_ns = XS_NEVER;
     world->grace_ns = 10 * XS_SECOND_NS;
-    if (xs_choose(tape, XS_LABEL_WORLD_STOP, 8) != 7) {
+    if (xs_choose(tape, XS_LABEL_WORLD_STOP, 8) < 6) {
         return;
     }
-    world->stop_ns = now + XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 20000);
+    if (xs_choose(tape, XS_LABEL_WORLD_STOP, 2) == 1) {
+        within_ms = 1000;
+    }
+    world->stop_ns =
+        now + XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, within_ms);
     world->grace_ns = XS_MS_NS * xs_size(tape, XS_LABEL_WORLD_STOP, 20000);
     if (xs_choose(tape, XS_LABEL_WORLD_STOP, 4) == 3) {
         world->hurry_ns = world->stop_ns +

@@ -43,6 +43,7 @@ struct world_site {
     bool closed;        /* the server has closed it */
     bool expired;       /* a deadline of the server's has passed */
     bool refused;       /* the server has refused a request */
+    unsigned told;      /* refusals that the server has told */
     bool refusal_due;   /* the access log shall hear of it */
     unsigned refusals;  /* that it was told of */
     bool dead;          /* it was reset before the server closed */
@@ -140,6 +141,8 @@ __attribute__((format(printf, 3, 4))) void world_fault(struct world_site *site,
 
 /* Time is about to pass. */
 void world_on_idle(void *user);
+/* Also when it is closed: time may have passed in between. */
+void world_check_linger(struct world_site *site);
 
 /* world_end.c */
 

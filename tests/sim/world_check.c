@@ -194,6 +194,7 @@ static void on_closed(struct xs_sim_tap *tap, bool abort, bool dead)
     struct world_site *site = site_of(tap);
     struct xs_app_conn *conn = site->conn;
 
+    world_check_linger(site);
     site->closed = true;
     site->closed_ns = site_now(site);
     site->dead = dead;
@@ -306,6 +307,7 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
         if (world->clients[i].port != peer->port) {
             continue;
         }
+        site->told++;
         if (!site_may_refuse(site, why, number)) {
             world_fault(site, XS_ORACLE_O4, "request %u is refused: %s", number,
                         xs_refusal_rule(why));

@@ -104,6 +104,22 @@ static void site_check_answers(struct world_site *site)
     }
 }
 
+/* Refusals that must have been told: each one that ended a call, and the one
+ * that was never one. */
+static unsigned site_refusals(const struct world_site *site)
+{
+    unsigned refusals = site->refused ? 1 : 0;
+
+    for (unsigned i = 0; i < site->conn->count; i++) {
+        const struct xs_app_call *call = &site->conn->calls[i];
+
+        refusals += call->aborted && (call->why == XS_ABORT_SYNTAX ||
+                                      call->why == XS_ABORT_LIMIT ||
+                                      call->why == XS_ABORT_BODY_TIMEOUT);
+    }
+    return refusals;
+}
+
 static void site_check_end(struct world_site *site)
 {
     const struct xs_app_conn *conn = site->conn;
@@ -123,9 +139,13 @@ static void site_check_end(struct world_site *site)
         world_fault(site, XS_ORACLE_O11, "%u ends of %u requests are logged",
                     conn->accesses, conn->count);
     }
-    if (site->world->config.events.access != NULL &&
-        site->refusal_due && site->refusals == 0) {
+    if (site->world->config.events.access != NULL && site->refusal_due &&
+        site->refusals == 0) {
         world_fault(site, XS_ORACLE_O11, "a refusal is not logged");
+    }
+    if (site->told < site_refusals(site)) {
+        world_fault(site, XS_ORACLE_O11, "%u refusals are told of %u",
+                    site->told, site_refusals(site));
     }
     if (site->accepted && !site->closed) {
         world_fault(site, XS_ORACLE_O17, "the server has not closed");

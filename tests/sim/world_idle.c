@@ -50,19 +50,15 @@ static void site_check_resting(struct world_site *site)
     }
 }
 
-/* The server's stream has ended, and the connection is open: it waits for the
- * client to read what is on the way. */
-static void site_check_lingering(struct world_site *site)
+/* A server that stops looks every so often whether this one has everything. */
+void world_check_linger(struct world_site *site)
 {
     const struct world *world = site->world;
     uint64_t since = max2(site->settled_ns, max2(site->end_ns, world->stop_ns));
     uint64_t late = xs_sim_stats(world->sim)->late_ns + WORLD_LATE_MAX_NS;
 
-    if (site->eof) {
-        world_fault(site, XS_ORACLE_O10, "it lingers for nobody");
-    }
-    if (world->stopped && site->dropped == 0 && !world->frail && !site->owed &&
-        site_now(site) > since + XS_LINGER_LOOK_NS + late) {
+    if (world->stopped && site->ended && site->dropped == 0 && !world->frail &&
+        !site->owed && site_now(site) > since + XS_LINGER_LOOK_NS + late) {
         world_fault(site, XS_ORACLE_O10,
                     "a stop waits for one who has got everything");
     }
@@ -98,7 +94,10 @@ static void site_check_idle(struct world_site *site)
             world_fault(site, XS_ORACLE_O12, "on_eof does not come");
         }
     } else if (site->ended) {
-        site_check_lingering(site);
+        if (site->eof) {
+            world_fault(site, XS_ORACLE_O10, "it lingers for nobody");
+        }
+        world_check_linger(site);
     } else if (!conn->spoilt) {
         site_check_resting(site);
     }
