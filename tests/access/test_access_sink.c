@@ -66,7 +66,7 @@ static size_t read_lines(struct pipe_sink *pair, unsigned *next, size_t max)
         total++;
         len++;
         if (line[len - 1] == '\n') {
-            assert_int_equal(atoi(line), *next);
+            assert_int_equal(strtol(line, NULL, 10), *next);
             *next += 1;
             len = 0;
         }

@@ -371,18 +371,19 @@ static void on_long_access(void *user, const struct xs_access *access)
 
 static void access_is_told_of_the_first_bytes_of_long_texts(struct world *world)
 {
-    static char head[XS_ACCESS_TEXT + XS_ACCESS_VALUE + 128];
+    static char target[XS_ACCESS_TEXT + 1];
+    static char value[XS_ACCESS_VALUE + 2];
+    static char head[sizeof target + sizeof value + 128];
     struct site site;
 
     site_open_logged(&site, world, site_limits());
     site.server.config.events.access = on_long_access;
     site.do_request = answer_with_fields;
-    memset(head, 0, sizeof head);
-    memcpy(head, "GET /", 5);
-    memset(head + 5, 'a', XS_ACCESS_TEXT);
-    strcat(head, " HTTP/1.1\r\nhost: h\r\nx-one: ");
-    memset(head + strlen(head), 'b', XS_ACCESS_VALUE + 1);
-    strcat(head, "\r\n\r\n");
+    memset(target, 'a', sizeof target - 1);
+    memset(value, 'b', sizeof value - 1);
+    (void)snprintf(head, sizeof head,
+                   "GET /%s HTTP/1.1\r\nhost: h\r\nx-one: %s\r\n\r\n", target,
+                   value);
     site_say(&site, head);
     world_until(world, &the_log.count);
 
