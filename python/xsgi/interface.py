@@ -6,6 +6,10 @@ What is called decides, not what it is called:
     takes three arguments                      asgi3
     takes (environ, start_response)            wsgi
     takes (scope), or a class that does        ASGI 2: refused
+
+A decorator's own parameters count, unless it takes any: then those of what it
+is around do. Around a view of one request it makes a WSGI application, as
+Werkzeug's ``Request.application`` does: ASGI's would be async.
 """
 
 from __future__ import annotations
@@ -31,11 +35,13 @@ def detect(app: Callable[..., Any]) -> str:
     that begins with the application's name."""
     if inspect.isclass(app):
         return _detect_class(app)
-    signature = _signature(app)
+    signature = own = _signature(app, follow_wrapped=False)
+    if _takes_any(own):
+        signature = _signature(app)
     three = _takes(signature, 3)
     two = _takes(signature, 2)
     if _is_async(app):
-        if three:
+        if three or _takes(own, 3):
             return "asgi3"
         raise AppError(
             "is async, so an ASGI application, but cannot be called with"
@@ -48,6 +54,8 @@ def detect(app: Callable[..., Any]) -> str:
     if two:
         return "wsgi"
     if _takes(signature, 1):
+        if _takes_any(own) and _first(signature) != "scope":
+            return "wsgi"
         raise AppError(_ASGI2)
     raise AppError(
         "can be called neither with (scope, receive, send) nor with"
@@ -77,9 +85,11 @@ def _is_async(app: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(type(app).__call__)
 
 
-def _signature(app: Callable[..., Any]) -> inspect.Signature:
+def _signature(
+    app: Callable[..., Any], follow_wrapped: bool = True
+) -> inspect.Signature:
     try:
-        return inspect.signature(app)
+        return inspect.signature(app, follow_wrapped=follow_wrapped)
     except (TypeError, ValueError):
         raise AppError(
             "does not tell how it is called: say --interface asgi3 or"
@@ -97,7 +107,7 @@ def _takes(signature: inspect.Signature, count: int) -> bool:
 
 def _by_name(signature: inspect.Signature) -> str:
     """Several counts are possible: the first parameter's name decides."""
-    first = next(iter(signature.parameters), "")
+    first = _first(signature)
     if first == "scope":
         return "asgi3"
     if first in _ENVIRON:
@@ -109,6 +119,11 @@ def _by_name(signature: inspect.Signature) -> str:
     raise AppError(
         "could be WSGI or ASGI: say --interface asgi3 or --interface wsgi."
     )
+
+
+def _first(signature: inspect.Signature) -> str:
+    """The name of the first parameter."""
+    return next(iter(signature.parameters), "")
 
 
 def _takes_any(signature: inspect.Signature) -> bool:

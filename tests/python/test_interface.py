@@ -41,6 +41,28 @@ def wsgi_wrapped(*args, **kwargs):
     return wsgi_function(*args, **kwargs)
 
 
+def view(request):
+    return b""
+
+
+@functools.wraps(view)
+def wsgi_around_a_view(*args):
+    return []
+
+
+@functools.wraps(view)
+def wsgi_of_two_around_a_view(environ, start_response):
+    return []
+
+
+@functools.wraps(view)
+async def asgi_around_a_view(*args): ...
+
+
+@functools.wraps(view)
+def asgi_of_three_around_a_view(scope, receive, send): ...
+
+
 class AsgiObject:
     async def __call__(self, scope, receive, send): ...
 
@@ -88,6 +110,8 @@ class AsgiClass:
         asgi_function,
         asgi_plain_function,
         asgi_wrapped,
+        asgi_around_a_view,
+        asgi_of_three_around_a_view,
         functools.partial(with_settings, {}),
         functools.partial(functools.partial(with_settings, {})),
         AsgiObject(),
@@ -107,6 +131,8 @@ def test_asgi_application_is_recognised(app):
     [
         wsgi_function,
         wsgi_wrapped,
+        wsgi_around_a_view,
+        wsgi_of_two_around_a_view,
         wsgi_with_option,
         functools.partial(wsgi_with_settings, {}),
         WsgiObject(),
@@ -131,7 +157,12 @@ class Asgi2Class:
     async def __call__(self, receive, send): ...
 
 
-@pytest.mark.parametrize("app", [asgi2_function, Asgi2Class])
+@functools.wraps(asgi2_function)
+def asgi2_wrapped(*args):
+    return asgi2_function(*args)
+
+
+@pytest.mark.parametrize("app", [asgi2_function, asgi2_wrapped, Asgi2Class])
 def test_asgi_2_is_refused_with_the_way_out(app):
     with pytest.raises(AppError, match="guarantee_single_callable"):
         interface.detect(app)
@@ -184,6 +215,7 @@ def _django(interface_name):
         (lambda: _django("asgi"), "asgi3"),
         (lambda: _django("wsgi"), "wsgi"),
         ("flask:Flask('x')", "wsgi"),
+        ("werkzeug:Request.application(lambda request: None)", "wsgi"),
         ("fastapi:FastAPI()", "asgi3"),
         ("starlette.applications:Starlette()", "asgi3"),
         ("quart:Quart('x')", "asgi3"),
