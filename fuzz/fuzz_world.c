@@ -5,6 +5,8 @@
  *
  *     run -- clients -- applications -- weather -- the first client's bytes
  *
+ * If the first byte of all is "!", allocations may fail.
+ *
  * A byte more or less in one part moves nothing in another. A lane that has
  * ended goes on with the benign choice. What the client's bytes mean, and
  * which of its requests must be refused, another reader finds out beforehand
@@ -48,7 +50,8 @@ static struct {
 /* What one input says. */
 struct scene {
     struct xs_slice lanes[XS_LANE_COUNT];
-    struct xs_slice said; /* whole requests only */
+    struct xs_slice said;
+    bool memory_fails;
     struct reading readings[XS_PLANS_MAX];
     struct xs_plan plans[XS_PLANS_MAX];
     struct world_words words;
@@ -76,6 +79,10 @@ static void scene_cut(struct xs_slice rest)
         parts[i].len = (size_t)(mark - rest.data);
         mark += sizeof MARK - 1;
         rest = xs_slice_of(mark, rest.len - (size_t)(mark - rest.data));
+    }
+    scene.memory_fails = parts[0].len > 0 && parts[0].data[0] == '!';
+    if (scene.memory_fails) {
+        parts[0] = xs_slice_of(parts[0].data + 1, parts[0].len - 1);
     }
     memcpy(scene.lanes, parts, sizeof scene.lanes);
     scene.said = parts[PARTS - 1];
@@ -154,6 +161,7 @@ static void scene_run(struct xs_tape *tape, FILE *trace,
 {
     const struct world_options options = {
         .words = scene.words.plan_count > 0 ? &scene.words : NULL,
+        .memory_fails = scene.memory_fails,
         .trace = trace,
         .steps_max = STEPS_MAX,
     };
@@ -196,6 +204,7 @@ static void write_input(const char *path, const struct xs_choice *choices,
         xs_bytes_add(&lanes[xs_label_lane(choice->label)],
                      xs_slice_of(bytes, width));
     }
+    (void)fwrite("!", 1, scene.memory_fails, file);
     for (unsigned lane = 0; lane < XS_LANE_COUNT; lane++) {
         struct xs_bytes *bytes = &lanes[lane];
 

@@ -3,9 +3,9 @@
 
     fuzz/seeds.py OUT
 
-makes OUT/parser, OUT/text and OUT/writer of the cases in tests/http and of
-a few lists below. fuzz/run merges them into what is committed; they are only
-kept where they reach code that nothing else reaches.
+makes a folder in OUT for each target, of the cases in tests/http and of
+a few lists below, which is where a corpus begins: `fuzz/run --merge` adds what
+reaches more.
 """
 
 import itertools
@@ -55,13 +55,17 @@ def write(folder: pathlib.Path, inputs: list[bytes]) -> None:
         (folder / f"seed-{number:04}").write_bytes(data)
 
 
-def parser() -> list[bytes]:
-    whole = cases()
-    one_by_one = bytes(KNOBS)
-    kept = b"\x03\x00" + bytes(range(1, KNOBS - 1))
-    tight = b"\x02\x0f" + bytes(KNOBS - 2)
-    return [text + knobs for text in whole for knobs in (one_by_one, kept)] + [
-        text + tight for text in whole[::4]
+def requests() -> list[bytes]:
+    """The cases, each cut in one of some ways, for fuzz_parser.c."""
+    ways = [
+        bytes(KNOBS),
+        b"\x03\x00" + bytes(range(1, KNOBS - 1)),
+        b"\x02\x00" + bytes([0x41, 0x20, 0x00] * 5)[: KNOBS - 2],
+        b"\x01\x0f" + bytes(KNOBS - 2),
+    ]
+    return [
+        text + way
+        for text, way in zip(cases(), itertools.cycle(ways), strict=False)
     ]
 
 
@@ -111,6 +115,10 @@ A[::1]:8443
 A[2001:db8::1:2:3]
 A[::ffff:1.2.3.4]
 A[1:2:3:4:5:6:7:8]
+A[12345::]
+A[1::2::3]
+A[1:2:3:4:5:6:7::]
+A[::1.2.3.256]
 A[v1.a:b]
 Aa%20b:
 Auser@host
@@ -164,20 +172,30 @@ def lines(text: str) -> list[bytes]:
     return [unescape(line) for line in text.strip().splitlines()]
 
 
-def conversations() -> list[bytes]:
-    """The cases as what a client of fuzz_world.c says, in calm weather and
-    with some choices of its own."""
-    mark = b"\n--\n"
-    odd = bytes([0, 0, 0, 0, 1, 2, 3] * 8)
-    return [mark * 4 + text for text in cases()] + [
-        odd + mark + odd + mark + odd + mark * 2 + text for text in cases()
+def texts() -> list[bytes]:
+    days = [0, 951782400, 951868800, 4107456000, 4107542400, 1709164800]
+    return lines(TEXTS) + [
+        b"D" + (day * 10**9).to_bytes(8, "little") for day in days
     ]
+
+
+def conversations() -> list[bytes]:
+    """The cases as what a client of fuzz_world.c says: in calm weather, with
+    some choices of its own, and while the memory fails once."""
+    mark = b"\n--\n"
+    odd = bytes([0, 0, 0, 0, 1, 2, 3] * 8) + mark
+    found = []
+    for number, text in enumerate(cases()):
+        late = bytes(number % 50) + b"\xff"
+        ways = [mark * 4, odd * 3 + mark, b"!" + mark * 3 + late + mark]
+        found.append(ways[number % len(ways)] + text)
+    return found
 
 
 if __name__ == "__main__":
     out = pathlib.Path(sys.argv[1])
-    write(out / "parser", parser())
+    write(out / "parser", requests())
     write(out / "writer", responses())
-    write(out / "text", lines(TEXTS))
+    write(out / "text", texts())
     write(out / "log", lines(LOGS))
     write(out / "world", conversations())
