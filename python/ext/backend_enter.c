@@ -65,13 +65,14 @@ void ext_backend_enter_to_close(struct ext_backend *backend)
 
 static void leave_drop_peers(struct ext_backend *backend)
 {
+    if (backend->drive == NULL) {
+        backend->orphans = NULL; /* they went with it */
+    }
     while (backend->orphans != NULL) {
         struct xs_sim_peer *peer = backend->orphans;
 
         backend->orphans = peer->user;
-        if (backend->drive != NULL) { /* else they went with it */
-            xs_sim_peer_close(peer);
-        }
+        xs_sim_peer_close(peer);
     }
 }
 

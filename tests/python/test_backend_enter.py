@@ -313,6 +313,16 @@ def test_peer_dropped_on_another_thread_is_closed_between_runs(sim, fd):
     assert world.server.stats()["connections"] == 1
 
 
+def test_peer_dropped_on_another_thread_goes_with_its_backend(sim, fd):
+    world = World(sim, fd, wsgi)
+    dropped = [_xsgi.SimPeer(sim, *world.address) for _ in range(3)]
+
+    assert elsewhere(dropped.clear) is None
+    sim.close()
+
+    assert world.server.stopped
+
+
 def test_kick_may_drop_the_server_that_kicks(uv):
     held = [new_server(uv)]
     uv.on_kick = held.clear
