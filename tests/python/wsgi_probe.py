@@ -22,9 +22,10 @@ PLAIN = [("Content-Type", "text/plain")]
 class Probe:
     """A running server of ``app``. Use it as a context manager."""
 
-    def __init__(self, app, threads=1, **options):
+    def __init__(self, app, threads=1, fd=-1, **options):
         self.config = types.SimpleNamespace(threads=threads, **options)
         self.app = app
+        self._fd = fd  # a bound socket, which is the server's then
         self.records = []
         self.stats = None
         self._failure = None
@@ -43,7 +44,7 @@ class Probe:
     def _serve(self):
         backend = _xsgi.Backend("uv")
         server = _xsgi.Server(backend, self.app, "wsgi", self.config)
-        self.address = server.listen()
+        self.address = server.listen(self._fd)
         backend.watch(self._theirs.fileno(), 1, "stop")
         self._ready.set()
         while not server.stopped:
