@@ -15,6 +15,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,10 @@
 #include "core/base/base.h"
 #include "python/ext/access.h"
 
-/* PIPE_BUF of Linux; others have 512 at least, and take more as a rule. */
-#define PIECE_MAX ((size_t)4096)
+#ifndef PIPE_BUF
+#define PIPE_BUF _POSIX_PIPE_BUF
+#endif
+#define PIECE_MAX ((size_t)PIPE_BUF)
 
 /* A file takes what there is. */
 #define PIECE_FILE_MAX ((size_t)1024 * 1024)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import pathlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ def access_way(config: Config) -> tuple[bool, Callable[..., None] | None]:
         return False, None
     chosen = bool(access.handlers or access.filters)
     if not chosen and not (config.log_config and _has_users_handler(access)):
-        return True, None
+        # Was it closed, its descriptor may be anything by now.
+        return sys.__stdout__ is not None, None
     if access.level == logging.NOTSET:
         access.setLevel(logging.INFO)  # log_level is for messages
     return True, _log_access

@@ -12,6 +12,7 @@ import pytest
 import raw
 import serving
 
+GUEST = "life_app:asgi --loop uvloop"
 BOTH = pytest.mark.parametrize("app", ["life_app:asgi", "life_app:wsgi"])
 
 
@@ -59,7 +60,7 @@ class Piped:
 def piped(app, form, pipe=None):
     reader, writer = pipe or os.pipe()
     process = subprocess.Popen(
-        [sys.executable, "-m", "xsgi", "serve", app, "--port", "0",
+        [sys.executable, "-m", "xsgi", "serve", *app.split(), "--port", "0",
          "--app-dir", str(serving.APPS), "--access-log-format", form],
         stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE,
         text=True, env={**os.environ, "RELEASE": "/nowhere"},
@@ -98,8 +99,10 @@ def test_slow_reader_gets_each_line_once_and_in_order(app):
     assert "lost" not in said
 
 
-@BOTH
+@pytest.mark.parametrize("app", ["life_app:asgi", "life_app:wsgi", GUEST])
 def test_idle_server_writes_on_when_its_reader_reads_on(app):
+    if app == GUEST:
+        pytest.importorskip("uvloop")
     with piped(app, "%(U)s " + "x" * 1000) as server:
         server.ask(0, 500)
 
@@ -159,6 +162,24 @@ def test_reader_that_is_gone_is_told_and_all_are_served(app):
         said = server.stop()
 
     assert "lines of the access log are lost: Broken pipe" in said
+
+
+@pytest.mark.parametrize("app", ["log_app:asgi", "log_app:wsgi"])
+def test_closed_standard_output_is_no_access_log(serve, app):
+    """Its number is soon another descriptor's: a client's, perhaps."""
+    launcher = ("sh", "-c", 'exec "$@" >&-', "sh")
+    server = serve(app, launcher=launcher)
+
+    with raw.Client(server.address) as client:
+        answers = [client.get("/").body for _ in range(20)]
+        client.send(b"nonsense")
+        rest = client.rest()
+    assert server.stop() == 0
+
+    assert answers == [answers[0]] * 20
+    assert rest.startswith(b"HTTP/1.1 ")
+    assert b"INFO" not in rest
+    assert "lost" not in server.output()
 
 
 @BOTH

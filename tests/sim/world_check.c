@@ -369,6 +369,11 @@ static void site_accessed(struct world_site *site,
          access->minor != call->plan->minor)) {
         world_fault(site, XS_ORACLE_O11, "another request is logged");
     }
+    if (!site->world->memory_fails &&
+        !xs_slice_eq(access->request_values[0], XS_LIT("sim.example")) &&
+        call->plan->bad == XS_PLAN_LEGAL) {
+        world_fault(site, XS_ORACLE_O11, "another host is logged");
+    }
     if (access->end_ns != site_now(site) || access->start_ns > access->end_ns) {
         world_fault(site, XS_ORACLE_O11, "another time is logged");
     }
