@@ -13,6 +13,7 @@ void fuzz_fail(const char *format, ...)
 {
     va_list args;
 
+    (void)fflush(stdout);
     va_start(args, format);
     (void)vfprintf(stderr, format, args);
     va_end(args);

@@ -13,10 +13,10 @@
  * (reading.h); bytes that may be read in two ways, and a request that is not
  * whole, are left out. Without bytes it is a scripted client like the others.
  *
- *     replay_world --trace FILE     what happens
- *     replay_world --shrink FILE    the choices that matter, and an input that
- *                                   has only these, in "shrunk"
- *     replay_world --seed=N:FILE    write what seed N does, as an input */
+ *     replay_world --trace FILE        what happens
+ *     replay_world --shrink=OUT FILE   the choices that matter; an input that
+ *                                      has only these goes to OUT
+ *     replay_world --seed=N:OUT        write what seed N does, as an input */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,6 @@
 #define PARTS (XS_LANE_COUNT + 1)
 
 #define SHRINK_RUNS 5000u
-#define SHRUNK "shrunk"
 
 /* Runs of seeds have a hundred steps or two; more are only slower. */
 #define STEPS_MAX 3000u
@@ -44,7 +43,7 @@
 
 static struct {
     bool trace;
-    bool shrink;
+    const char *shrunk; /* borrowed; NULL: do not shrink */
 } want;
 
 /* What one input says. */
@@ -255,8 +254,7 @@ static void scene_shrink(const struct xs_tape *tape, enum xs_oracle oracle)
                          choice->bound, xs_label_text(choice->label));
         }
     }
-    write_input(SHRUNK, shrink.choices, shrink.count);
-    (void)printf("written to %s\n", SHRUNK);
+    write_input(want.shrunk, shrink.choices, shrink.count);
     free(shrink.choices);
     xs_tape_fini(&prey.tape);
 }
@@ -281,8 +279,8 @@ bool fuzz_option(const char *name)
 
     if (strcmp(name, "trace") == 0) {
         want.trace = true;
-    } else if (strcmp(name, "shrink") == 0) {
-        want.shrink = true;
+    } else if (strncmp(name, "shrink=", 7) == 0) {
+        want.shrunk = name + 7;
     } else if (strncmp(name, "seed=", 5) == 0) {
         number = strtoull(name + 5, &path, 10);
         if (*path != ':') {
@@ -310,7 +308,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xs_tape_start_bytes(&tape, scene.lanes);
     scene_run(&tape, want.trace ? stdout : NULL, &result);
     if (result.verdict.oracle != XS_ORACLE_NONE) {
-        if (want.shrink) {
+        if (want.shrunk != NULL) {
             scene_shrink(&tape, result.verdict.oracle);
         }
         fuzz_fail("%s: %s\n%s", xs_oracle_id(result.verdict.oracle),
