@@ -143,7 +143,8 @@ XS_MUST_CHECK int xs_response_start(struct xs_request *req, unsigned status,
                                     struct xs_slice reason);
 
 /* Add a header field. `content-length` is honoured; `transfer-encoding`,
- * `connection: close` and `keep-alive` are understood and not repeated.
+ * `connection: close` and `keep-alive` are understood and not repeated; of
+ * `date` and `server` the first is sent and no further one.
  *
  * Errors: the field was not added
  *   XS_EINVALID  the name is no token, or the value has CR, LF or NUL, or a

@@ -204,6 +204,9 @@ static void call_head(struct xs_app_call *call)
         call_wrong_fields(call);
     }
     if (script->odd > 0) {
+        /* Twice: each of them may be said twice. */
+        call_field(call, odd_fields[script->odd - 1].name,
+                   odd_fields[script->odd - 1].value);
         call_field(call, odd_fields[script->odd - 1].name,
                    odd_fields[script->odd - 1].value);
     }

@@ -258,6 +258,10 @@ void xs_model_field(struct xs_model *model, struct xs_slice name,
     if (name_is(name, "connection") && !model_connection(response, value)) {
         return;
     }
+    if ((name_is(name, "date") && response->has_date) ||
+        (name_is(name, "server") && response->has_server)) {
+        return; /* the first one is the only one */
+    }
     response->has_date = response->has_date || name_is(name, "date");
     response->has_server = response->has_server || name_is(name, "server");
     if (name_is(name, "content-length")) {
@@ -413,5 +417,8 @@ void xs_model_refuse(struct xs_model *model, unsigned status,
     xs_model_start(model, status, XS_LIT(""));
     xs_model_field(model, XS_LIT("content-type"),
                    XS_LIT("text/plain; charset=utf-8"));
+    if (status == 503) {
+        xs_model_field(model, XS_LIT("retry-after"), XS_LIT("1"));
+    }
     xs_model_body(model, text, false, wall_s, ties);
 }

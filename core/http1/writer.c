@@ -163,6 +163,20 @@ static int writer_add(struct xs_queue *queue, struct xs_slice name,
     return 0;
 }
 
+/* RFC 9110 5.3: what is no list is sent once. The first stays. */
+static int writer_add_once(bool *has, struct xs_queue *queue,
+                           struct xs_slice name, struct xs_slice value)
+{
+    int err;
+
+    if (*has) {
+        return 0;
+    }
+    err = writer_add(queue, name, value);
+    *has = err == 0;
+    return err;
+}
+
 /* "close" and "keep-alive" are ours to say; what else there is, is said. */
 static int writer_add_connection(struct xs_writer *writer,
                                  struct xs_queue *queue, struct xs_slice name,
@@ -218,8 +232,6 @@ static int writer_add_length(struct xs_writer *writer, struct xs_queue *queue,
 int xs_writer_header(struct xs_writer *writer, struct xs_queue *queue,
                      struct xs_slice name, struct xs_slice value)
 {
-    int err;
-
     if (writer->state != XS_WRITER_HEAD) {
         return XS_ESTATE;
     }
@@ -231,13 +243,9 @@ int xs_writer_header(struct xs_writer *writer, struct xs_queue *queue,
         case FIELD_PLAIN:
             return writer_add(queue, name, value);
         case FIELD_DATE:
-            err = writer_add(queue, name, value);
-            writer->has_date |= err == 0;
-            return err;
+            return writer_add_once(&writer->has_date, queue, name, value);
         case FIELD_SERVER:
-            err = writer_add(queue, name, value);
-            writer->has_server |= err == 0;
-            return err;
+            return writer_add_once(&writer->has_server, queue, name, value);
         case FIELD_CONNECTION:
             return writer_add_connection(writer, queue, name, value);
         case FIELD_LENGTH:
@@ -422,6 +430,10 @@ int xs_writer_refuse(struct xs_writer *writer, struct xs_queue *queue,
     if (err == 0) {
         err = xs_writer_header(writer, queue, XS_LIT("content-type"),
                                XS_LIT("text/plain; charset=utf-8"));
+    }
+    if (err == 0 && why == XS_REFUSE_BUSY) {
+        err =
+            xs_writer_header(writer, queue, XS_LIT("retry-after"), XS_LIT("1"));
     }
     if (err == 0) {
         err = xs_writer_body(writer, queue, &lent, false);

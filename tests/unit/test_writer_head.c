@@ -107,6 +107,39 @@ static void writer_leaves_out_what_the_application_says_itself(void **state)
     teardown(f);
 }
 
+static void writer_sends_the_first_date_and_server_only(void **state)
+{
+    struct fixture *f = setup(GET_1_1);
+    (void)state;
+
+    assert_int_equal(start(f, 200), 0);
+    assert_int_equal(header(f, "date", "today"), 0);
+    assert_int_equal(header(f, "Server", "mine"), 0);
+    assert_int_equal(header(f, "Date", "tomorrow"), 0);
+    assert_int_equal(header(f, "server", "yours"), 0);
+    assert_int_equal(body_text(f, "", false), 0);
+    assert_string_equal(sent(f),
+                        "HTTP/1.1 200 OK\r\ndate: today\r\n"
+                        "Server: mine\r\ncontent-length: 0\r\n\r\n");
+    teardown(f);
+}
+
+static void writer_says_when_to_try_again(void **state)
+{
+    struct fixture *f = setup(HEAD_1_1);
+    (void)state;
+
+    assert_int_equal(xs_writer_refuse(&f->writer, &f->queue, XS_REFUSE_BUSY),
+                     0);
+
+    assert_string_equal(sent(f),
+                        "HTTP/1.1 503 Service Unavailable\r\n"
+                        "content-type: text/plain; charset=utf-8\r\n"
+                        "retry-after: 1\r\n" COMMON
+                        "content-length: 36\r\n\r\n");
+    teardown(f);
+}
+
 static void writer_takes_a_reason_and_unknown_codes(void **state)
 {
     struct fixture *f = setup(GET_1_1);
@@ -293,6 +326,8 @@ int main(void)
         cmocka_unit_test(writer_understands_connection_of_the_application),
         cmocka_unit_test(writer_refuses_a_second_or_malformed_content_length),
         cmocka_unit_test(writer_leaves_out_what_the_application_says_itself),
+        cmocka_unit_test(writer_sends_the_first_date_and_server_only),
+        cmocka_unit_test(writer_says_when_to_try_again),
         cmocka_unit_test(writer_takes_a_reason_and_unknown_codes),
         cmocka_unit_test(writer_refuses_what_would_break_the_head),
         cmocka_unit_test(writer_start_again_drops_the_head_before),

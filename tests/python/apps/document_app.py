@@ -52,6 +52,16 @@ PAGES = {
         ],
         whole=True,
     ),
+    "/two-dates": Page(
+        headers=(
+            ("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ("date", "Mon, 07 Nov 1994 08:49:37 GMT"),
+            ("server", "mine"),
+            ("server", "yours"),
+        ),
+        pieces=(b"x",),
+        whole=True,
+    ),
     "/own-coding": Page(
         headers=(TYPE, ("transfer-encoding", "chunked")),
         pieces=(b"one", b"two"),
