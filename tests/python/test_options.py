@@ -183,7 +183,7 @@ def test_connection_ends_with_as_many_requests_as_it_may_have(dial, app):
 @BOTH
 def test_linger_timeout_ends_a_client_that_does_not(dial, app):
     client = dial(app, "--timeout-linger", SHORT[0])
-    client.send(b"nonsense\r\n\r\n")
+    client.send(b"GET / HTTP/1.1\r\n\r\n")
     assert client.response().status == 400
     assert client.is_closed()
     began = time.monotonic()
