@@ -79,7 +79,10 @@ missing_packages() {
         has_headers || echo python3-dev
     fi
     case $level in
-    test | clang | fuzz) has_library cmocka || echo libcmocka-dev ;;
+    test | clang | fuzz)
+        has_library cmocka || echo libcmocka-dev
+        has curl || echo curl
+        ;;
     bench) has wrk || echo wrk ;;
     esac
     if [ "$level" = fuzz ]; then

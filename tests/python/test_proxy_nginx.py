@@ -9,6 +9,7 @@ import pytest
 
 import proxies
 from proxy_contract import Contract, unexpected
+from tcp_states import FIN_WAIT, OURS, PEERS, TIME_WAIT, has_state
 from traffic import Crowd
 from xsgi.config import Config
 
@@ -33,20 +34,6 @@ class TestNginx(Contract):
 
         assert 502 not in crowd.statuses
         assert unexpected(site.proxy.complaints()) == []
-
-
-# What the kernel calls the states of a connection in /proc/net/tcp.
-FIN_WAIT, TIME_WAIT = ("04", "05"), ("06",)
-
-
-def has_state(states, end, port):
-    """Whether a connection's ``end``, that has ``port``, is in one of them."""
-    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]
-    for line in lines:
-        _, *ends, state = line.split()[:4]
-        if state in states and ends[end].endswith(f":{port:04X}"):
-            return True
-    return False
 
 
 class Stopped:
@@ -83,7 +70,7 @@ def test_request_that_meets_our_close_is_repeated_or_lost(
             body = b"x" if method == "POST" else b""
             client.request(method, "/digest", body=body)
             site.proxy.wait_for(
-                lambda: has_state(FIN_WAIT, 0, site.served.port),
+                lambda: has_state(FIN_WAIT, OURS, site.served.port),
                 "we do not close",
             )
 
@@ -102,10 +89,10 @@ def test_nginx_closes_first_if_its_timeout_is_the_shorter(put_behind):
     with site.proxy.connect() as client:
         assert client.get("/hello").status == 200
         site.proxy.wait_for(
-            lambda: has_state(TIME_WAIT, 1, site.served.port),
+            lambda: has_state(TIME_WAIT, PEERS, site.served.port),
             "nginx does not close",
         )
-        assert not has_state(FIN_WAIT + TIME_WAIT, 0, site.served.port)
+        assert not has_state(FIN_WAIT | TIME_WAIT, OURS, site.served.port)
         client.request("POST", "/digest", body=b"x")
 
         assert client.response().status == 200
