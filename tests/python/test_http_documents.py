@@ -14,6 +14,7 @@ import types
 import pytest
 
 import http_documents
+import http_wires
 from apps import document_app
 from xsgi import _xsgi
 from xsgi.loop import Loop
@@ -52,7 +53,7 @@ class Sockets:
     def play(self, server, case, each):
         if case.name in self.other:
             pytest.skip("the body comes first")
-        wire = http_documents.SocketWire(server.address)
+        wire = http_wires.SocketWire(server.address)
         http_documents.Talk(wire, case, each=each).play(self.decoded)
 
     @of_all
@@ -96,7 +97,7 @@ class Simulated:
 
     def wire(self):
         peer = _xsgi.SimPeer(self.backend, *self.address)
-        return http_documents.SimWire(peer, self.turn)
+        return http_wires.SimWire(peer, self.turn)
 
     def stop(self):
         self.server.stop(0)
