@@ -9,6 +9,12 @@
 
 #define SHOW_MAX 200u
 
+__attribute__((weak)) bool fuzz_option(const char *name)
+{
+    (void)name;
+    return false;
+}
+
 void fuzz_fail(const char *format, ...)
 {
     va_list args;

@@ -28,7 +28,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* An option of the replay, "trace" of "--trace". False if the target has no
- * such option. */
+ * such option, as most have none: they need not define this. */
 bool fuzz_option(const char *name);
 
 /* Something does not hold: say what, and abort. */

@@ -12,12 +12,6 @@
 
 #define TEXT_MAX 4096u
 
-bool fuzz_option(const char *name)
-{
-    (void)name;
-    return false;
-}
-
 static unsigned hex_of(char c)
 {
     static const char digits[] = "0123456789abcdef";

@@ -36,12 +36,6 @@ struct pass {
     size_t at; /* done with */
 };
 
-bool fuzz_option(const char *name)
-{
-    (void)name;
-    return false;
-}
-
 static void log_line(struct xs_bytes *log, const char *word,
                      struct xs_slice value)
 {

@@ -64,12 +64,6 @@ struct play {
     bool readable;       /* the strict client can know all that is said */
 };
 
-bool fuzz_option(const char *name)
-{
-    (void)name;
-    return false;
-}
-
 static void *scarce_resize(struct xs_mem *mem, void *ptr, size_t size)
 {
     struct scarce *scarce = (struct scarce *)mem;
