@@ -52,17 +52,13 @@ def load(config: Config) -> Loaded:
         raise AppError(f"{name} {error}") from None
 
 
-class _NestedError(AppError):
-    """The application serves itself while it is loaded."""
-
-
 def refuse_nested(call: str) -> None:
     """Raise AppError if an application that is loaded on this thread is who
     calls ``call``: it would be served by its own loading, and again behind it.
     """
     name = getattr(_thread, "name", None)
     if name is not None:
-        raise _NestedError(
+        raise AppError(
             f"{name} calls {call} while it is loaded: put the call under"
             " 'if __name__ == \"__main__\":'."
         )
@@ -157,8 +153,8 @@ def _import_module(name: str, folder: str) -> types.ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise _user_failed(f'importing "{name}"', error) from error
         raise AppError(_not_found(name, error, folder)) from None
-    except _NestedError:
-        raise
+    except AppError:
+        raise  # refuse_nested
     except (Exception, SystemExit) as error:
         raise _user_failed(f'importing "{name}"', error) from error
 
@@ -211,8 +207,8 @@ def _build(factory: Application, name: str) -> Application:
         raise AppError(f"{name} is async: a factory must return at once.")
     try:
         app = factory()
-    except _NestedError:
-        raise
+    except AppError:
+        raise  # refuse_nested
     except (Exception, SystemExit) as error:
         raise _user_failed(f"calling the factory {name}", error) from error
     if not callable(app):
