@@ -214,47 +214,63 @@ static enum xs_hop look(void *user, struct xs_slice address,
     return *client ? XS_HOP_CLIENT : XS_HOP_TRUSTED;
 }
 
-/* What a field with this value says. True if it names a client. */
-static bool read_forwarded(struct xs_forwarded *out, struct xs_slice value,
-                           bool rfc7239)
+/* What the lines of a field say. True if they name a client. */
+static bool read_forwarded(struct xs_forwarded *out, bool rfc7239,
+                           const struct xs_slice *lines, unsigned count)
 {
-    struct xs_field field = {
-        .name = rfc7239 ? XS_LIT("Forwarded") : XS_LIT("x-forwarded-FOR"),
-        .value = value,
-    };
-    const struct xs_head head = {.fields = &field, .field_count = 1};
+    struct xs_field fields[2];
+    const struct xs_head head = {.fields = fields, .field_count = count};
     bool client = false;
     const struct xs_proxies proxies = {
         .look = look, .user = &client, .rfc7239 = rfc7239};
 
+    for (unsigned i = 0; i < count; i++) {
+        fields[i].name =
+            rfc7239 ? XS_LIT("Forwarded") : XS_LIT("x-forwarded-FOR");
+        fields[i].value = lines[i];
+    }
     xs_forwarded_read(out, &head, &proxies);
     FUZZ_CHECK(memchr(out->host, 0, sizeof out->host) != NULL,
                "an address without an end");
     return client;
 }
 
+static bool is_same(const struct xs_forwarded *a, const struct xs_forwarded *b)
+{
+    return strcmp(a->host, b->host) == 0 && a->port == b->port &&
+           a->scheme == b->scheme;
+}
+
 static void check_forwarded(struct xs_slice text, bool rfc7239)
 {
-    static struct xs_bytes whole;
+    static struct xs_bytes joined;
     struct xs_forwarded alone;
-    struct xs_forwarded behind;
-    struct xs_slice left;
-    struct xs_slice right = text;
+    struct xs_forwarded apart;
+    struct xs_forwarded together;
+    struct xs_slice lines[2];
+    struct xs_slice whole;
+    bool client;
 
-    (void)grammar_cut(&right, PART_END, &left);
-    if (!read_forwarded(&alone, right, rfc7239) ||
-        memchr(right.data, '"', right.len) != NULL) {
+    lines[1] = text;
+    (void)grammar_cut(&lines[1], PART_END, &lines[0]);
+    joined.len = 0;
+    xs_bytes_add(&joined, lines[0]);
+    xs_bytes_add(&joined, XS_LIT(", "));
+    xs_bytes_add(&joined, lines[1]);
+    whole = xs_slice_of(joined.data, joined.len);
+    client = read_forwarded(&alone, rfc7239, &lines[1], 1);
+    (void)read_forwarded(&together, rfc7239, &whole, 1);
+    (void)read_forwarded(&apart, rfc7239, lines, 2);
+    if (lines[1].len > 0 && memchr(lines[1].data, '"', lines[1].len) != NULL) {
         return; /* a proxy closes the quotes that it opens */
     }
-    whole.len = 0;
-    xs_bytes_add(&whole, left);
-    xs_bytes_add(&whole, XS_LIT(", "));
-    xs_bytes_add(&whole, right);
-    (void)read_forwarded(&behind, xs_slice_of(whole.data, whole.len), rfc7239);
-    FUZZ_CHECK(strcmp(alone.host, behind.host) == 0 &&
-                   alone.port == behind.port && alone.scheme == behind.scheme,
-               "what the client says itself is believed: \"%s\"",
-               fuzz_show(xs_slice_of(whole.data, whole.len)));
+    /* RFC 9110 5.3: the lines of a field are one list. */
+    FUZZ_CHECK(
+        is_same(&apart, &together) || memchr(text.data, '"', text.len) != NULL,
+        "two lines are not one list: \"%s\"", fuzz_show(whole));
+    FUZZ_CHECK(
+        !client || (is_same(&alone, &together) && is_same(&alone, &apart)),
+        "what the client says itself is believed: \"%s\"", fuzz_show(whole));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
