@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import sys
 
 import pytest
 
@@ -9,7 +10,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 @pytest.fixture
-def options():
+def options(monkeypatch):
+    # It puts the sources before what is built, for itself.
+    monkeypatch.setattr(sys, "path", list(sys.path))
     path = ROOT / "tools/options.py"
     spec = importlib.util.spec_from_file_location("tools_options", path)
     module = importlib.util.module_from_spec(spec)
