@@ -1,7 +1,8 @@
 /* access.c - what the access log is told of a request.
  *
- * The log is told when a request has ended, and then its head has long left
- * the block. So what it wants of heads is kept, in one piece of memory that
+ * The log is told when a request has ended and the socket has taken its
+ * response, or when the next request begins: who sends that is there. Then the
+ * head has long left the block. So what it wants of heads is kept, in one piece of memory that
  * the connection keeps for the next request:
  *
  *     text:  | method | target | request's fields | response's fields |
@@ -157,7 +158,7 @@ static void access_tell(struct xs_conn *conn, struct xs_access *access)
     server->config.events.access(server->config.events.user, access);
 }
 
-void xs_access_end(struct xs_conn *conn, const char *why)
+static void access_tell_end(struct xs_conn *conn, const char *why)
 {
     const struct xs_request *req = &conn->request;
     struct xs_access access = {
@@ -165,8 +166,34 @@ void xs_access_end(struct xs_conn *conn, const char *why)
         .why = why,
     };
 
-    if (conn->server->config.events.access != NULL) {
-        access_tell(conn, &access);
+    conn->req.untold = false;
+    access_tell(conn, &access);
+}
+
+void xs_access_end(struct xs_conn *conn, const char *why)
+{
+    if (conn->server->config.events.access == NULL) {
+        return;
+    }
+    if (why == NULL && conn->tx.queue.bytes > 0) {
+        conn->req.untold = true;
+    } else {
+        access_tell_end(conn, why == NULL ? "ok" : why);
+    }
+}
+
+void xs_access_sent(struct xs_conn *conn)
+{
+    if (conn->req.untold) {
+        access_tell_end(conn, "ok");
+    }
+}
+
+void xs_access_cut(struct xs_conn *conn, enum xs_abort why)
+{
+    if (conn->req.untold) {
+        access_tell_end(conn,
+                        conn->tx.queue.bytes > 0 ? xs_abort_word(why) : "ok");
     }
 }
 

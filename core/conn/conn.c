@@ -110,6 +110,7 @@ void xs_conn_close(struct xs_conn *conn, bool abort)
     struct xs_server *server = conn->server;
 
     XS_ASSERT(conn->state != XS_CONN_ACTIVE);
+    xs_access_cut(conn, XS_ABORT_RESET);
     xs_conn_go(conn, XS_CONN_CLOSED);
     xs_deadline_disarm(&conn->receiving);
     xs_deadline_disarm(&conn->writing);
@@ -356,6 +357,9 @@ void xs_conn_turn(struct xs_conn *conn)
             return;
         }
         xs_tx_flush(conn);
+        if (conn->tx.queue.bytes == 0) {
+            xs_access_sent(conn);
+        }
         if (conn->tx.broken) {
             conn_break(conn);
             again = false;
@@ -401,6 +405,7 @@ static void conn_expire_write(struct xs_conn *conn)
     if (conn->state == XS_CONN_ACTIVE) {
         xs_conn_abort(conn, XS_ABORT_WRITE_TIMEOUT, XS_REFUSE_NOT);
     } else {
+        xs_access_cut(conn, XS_ABORT_WRITE_TIMEOUT);
         xs_conn_close(conn, true);
     }
 }

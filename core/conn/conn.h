@@ -130,6 +130,7 @@ struct xs_conn {
         bool eof_told;       /* on_eof was called */
         uint64_t start_ns;
         unsigned number;  /* of the connection's requests, from 1 */
+        bool untold;      /* it has ended well; its response waits to go */
         char *text;       /* owned: what access.c keeps of the heads */
         size_t text_head; /* bytes of it that are the request's */
         size_t text_len;
@@ -226,7 +227,8 @@ const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https);
 /* Hand the parsed head to the gateway. */
 void xs_request_begin(struct xs_conn *conn);
 
-/* The request is over at the gateway, for the reason `why` (static). */
+/* The request is over at the gateway, for the reason `why` (static); NULL: it
+ * was answered. */
 void xs_request_end(struct xs_conn *conn, const char *why);
 
 /* Tell the gateway what it waits for, if it is there. */
@@ -248,9 +250,16 @@ void xs_access_forget(struct xs_conn *conn);
 void xs_access_header(struct xs_conn *conn, struct xs_slice name,
                       struct xs_slice value);
 
-/* Tell the access log, if there is one, that the request has ended, or that
- * what the parser has was refused. */
+/* Tell the access log, if there is one, that the request has ended; if it has
+ * ended well (`why` is NULL), not before its response has gone. */
 void xs_access_end(struct xs_conn *conn, const char *why);
+
+/* Tell it now, if it was not told: all has gone, or another request comes; or
+ * the connection ends, and what is left in the queue is lost for `why`. */
+void xs_access_sent(struct xs_conn *conn);
+void xs_access_cut(struct xs_conn *conn, enum xs_abort why);
+
+/* Tell it that what the parser has was refused. */
 void xs_access_refused(struct xs_conn *conn, enum xs_refusal why);
 
 /* server.c */

@@ -130,6 +130,7 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
                                          : xs_parser_is_head(parser);
     int err;
 
+    xs_access_sent(conn);
     xs_writer_begin(writer, 1, is_head, false, xs_server_common(server));
     err = xs_writer_refuse(writer, &conn->tx.queue, why);
     xs_server_refused(conn, why, err == 0);

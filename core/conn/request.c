@@ -32,8 +32,10 @@ void xs_request_begin(struct xs_conn *conn)
     struct xs_request *req = &conn->request;
     const struct xs_head *head = &conn->rx.parser.head;
     bool https;
-    const struct xs_io_addr *client = xs_request_client(conn, &https);
+    const struct xs_io_addr *client;
 
+    xs_access_sent(conn); /* what is kept for it is overwritten now */
+    client = xs_request_client(conn, &https);
     *req = (struct xs_request){
         .gateway = server->gateway,
         .head = head,

@@ -108,7 +108,7 @@ int xs_response_body(struct xs_request *req, const struct xs_lent *lent,
     if (more) {
         xs_tx_pushed(conn);
     } else {
-        response_end(conn, "ok");
+        response_end(conn, NULL);
     }
     return 0;
 }

@@ -167,6 +167,7 @@ static void server_abort_all(struct xs_server *server)
         if (conn->state == XS_CONN_ACTIVE) {
             xs_conn_abort(conn, XS_ABORT_SHUTDOWN, XS_REFUSE_NOT);
         }
+        xs_access_cut(conn, XS_ABORT_SHUTDOWN);
         xs_conn_close(conn, true);
     }
 }

@@ -53,7 +53,7 @@ struct xs_access {
     uint64_t body_bytes; /* of the response, accepted from the application and
                           * not dropped, as those of a HEAD are */
     uint64_t start_ns;   /* when the head was complete, by xs_io_ops.clock */
-    uint64_t end_ns;     /* when the gateway ended it */
+    uint64_t end_ns; /* when the socket had taken the response, or it failed */
     const char *why; /* static: "ok", or why it ended early: an xs_abort word,
                       * "failed", or a refusal's rule */
     bool is_refused; /* it was never at the gateway; method and target are as
@@ -63,8 +63,8 @@ struct xs_access {
 /* Whom the server tells. Any member may be NULL. None may call the server but
  * `xs_server_stop`. */
 struct xs_server_events {
-    /* A request has ended or was refused: once for each. Only called if set:
-     * then texts are kept. */
+    /* A request has ended and its response was written, or it was refused:
+     * once for each. Only called if set: then texts are kept. */
     void (*access)(void *user, const struct xs_access *access);
     /* What a client sent was refused, as a whole or inside its body.
      * `answered`: with the refusal's status. If not, an answer was on its way

@@ -358,6 +358,83 @@ static void access_is_told_of_a_body_that_was_malformed(struct world *world)
     site_close(&site);
 }
 
+#define BIG ((size_t)32 * 1024 * 1024)
+
+static void answer_much(struct site *site)
+{
+    assert_int_equal(site_start(site, 200), 0);
+    assert_int_equal(site_lend(site, 0, BIG, false), 0);
+}
+
+static void access_is_told_of_a_response_that_was_not_taken(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.do_request = answer_much;
+    site_say(&site, GET);
+    world_until(world, &site.requests);
+    world_settle(world);
+    assert_int_equal(the_log.count, 0);
+    pair_close_peer(&site.client);
+    world_until_is(world, &the_log.count, 1);
+
+    assert_string_equal(the_log.text, "GET /a?b 1 200 33554432 reset - - -\n");
+    site_close(&site);
+}
+
+static void access_is_told_of_a_response_that_a_stop_cuts_off(
+    struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.do_request = answer_much;
+    site_say(&site, GET);
+    world_until(world, &site.requests);
+    world_settle(world);
+    xs_server_stop(&site.server, 0);
+    world_until(world, &site.stops);
+
+    assert_string_equal(the_log.text,
+                        "GET /a?b 1 200 33554432 shutdown - - -\n");
+    site_close(&site);
+}
+
+/* The client reads as many bytes as the body has. */
+static void take_much(struct site *site)
+{
+    static char data[256 * 1024];
+    size_t len = 0;
+
+    while (len < BIG) {
+        int64_t some = peer_recv_some(&site->client, data, sizeof data);
+        assert_true(some > 0);
+        len += (size_t)some;
+    }
+}
+
+static void access_is_told_before_the_next_request_begins(struct world *world)
+{
+    struct site site;
+
+    site_open_logged(&site, world, site_limits());
+    site.do_request = answer_much;
+    site_say(&site, GET "PUT /b HTTP/1.1\r\nhost: h\r\n\r\n");
+    world_until(world, &site.requests);
+    world_settle(world);
+    assert_int_equal(the_log.count, 0);
+    take_much(&site);
+    world_until(world, &the_log.count);
+    pair_close_peer(&site.client);
+    world_until_is(world, &the_log.count, 2);
+
+    assert_string_equal(the_log.text,
+                        "GET /a?b 1 200 33554432 ok - - -\n"
+                        "PUT /b 1 200 33554432 reset - - -\n");
+    site_close(&site);
+}
+
 static void on_long_access(void *user, const struct xs_access *access)
 {
     (void)user;
@@ -404,5 +481,8 @@ const struct rule rules_told[] = {
     RULE(access_is_told_of_a_client_that_left),
     RULE(access_is_told_of_a_body_that_was_malformed),
     RULE(access_is_told_of_the_first_bytes_of_long_texts),
+    RULE(access_is_told_of_a_response_that_was_not_taken),
+    RULE(access_is_told_of_a_response_that_a_stop_cuts_off),
+    RULE(access_is_told_before_the_next_request_begins),
     {NULL, NULL},
 };

@@ -175,6 +175,27 @@ def test_client_that_resets_inside_the_answer_is_told(logged, app):
 
 
 @BOTH
+def test_client_that_resets_behind_the_application_s_back_is_told(logged, app):
+    """The application had given all of it, and has long returned."""
+    client, line = logged(app, ENDS)
+
+    client.request("GET", "/whole")
+    client.exactly(100)
+    client.reset()
+
+    assert line() == "GET /whole HTTP/1.1|200|16777216|reset"
+
+
+@BOTH
+def test_client_that_does_not_read_a_complete_answer_is_told(logged, app):
+    client, line = logged(app, ENDS, "--timeout-write", "200ms")
+
+    client.request("GET", "/whole")
+
+    assert line() == "GET /whole HTTP/1.1|200|16777216|write timeout"
+
+
+@BOTH
 def test_body_that_does_not_come_is_told(logged, app):
     client, line = logged(app, ENDS, "--timeout-request-body", "100ms")
 

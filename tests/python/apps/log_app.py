@@ -3,6 +3,7 @@
 /fail   raises before the answer
 /cut    raises inside the answer
 /big    16 MiB, in pieces
+/whole  16 MiB in one piece
 /body   reads the body
 else    hello, with the field X-Two
 """
@@ -29,6 +30,9 @@ async def asgi(scope, receive, send):
         raise BoomError
     for _ in range(PIECES if path == "/big" else 0):
         await send(body)
+    if path == "/whole":
+        await send({"type": "http.response.body", "body": PIECE * PIECES})
+        return
     await send({"type": "http.response.body", "body": b"hello"})
 
 
@@ -39,7 +43,7 @@ def wsgi(environ, start_response):
     if path == "/body":
         environ["wsgi.input"].read()
     start_response("200 OK", [("X-Two", 'a"\xe9')])
-    return pieces(path)
+    return [PIECE * PIECES] if path == "/whole" else pieces(path)
 
 
 def pieces(path):
