@@ -209,7 +209,8 @@ void xs_access_refused(struct xs_conn *conn, enum xs_refusal why)
     if (conn->server->config.events.access == NULL) {
         return;
     }
-    if (why == XS_REFUSE_BUSY) { /* no other has a head that is legal */
+    /* No other has a head that is legal. */
+    if (why == XS_REFUSE_BUSY || why == XS_REFUSE_MISDIRECTED) {
         bool https;
         const struct xs_io_addr *client = xs_request_client(conn, &https);
         access.peer = client != NULL ? client : access.peer;

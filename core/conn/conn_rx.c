@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/conn/conn.h"
+#include "core/http1/hosts.h"
 
 bool xs_rx_has_room(const struct xs_conn *conn)
 {
@@ -186,6 +187,10 @@ static void rx_begin(struct xs_conn *conn)
     unsigned max = server->config.limits.requests_max;
     enum xs_parse result;
 
+    if (!xs_hosts_have(server->config.hosts, conn->rx.parser.head.host)) {
+        xs_rx_refuse(conn, XS_REFUSE_MISDIRECTED);
+        return;
+    }
     conn->rx.message = true;
     result = rx_feed(conn);
     if (result == XS_PARSE_REFUSE) {

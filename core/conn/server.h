@@ -83,6 +83,8 @@ struct xs_server_config {
     struct xs_slice server_name; /* borrowed until fini; empty: no Server */
     bool date;                   /* send Date */
     struct xs_access_wants wants;
+    struct xs_slice hosts;     /* that are served (hosts.h); borrowed until
+                                * fini; empty: all */
     struct xs_proxies proxies; /* whom to believe about the client */
     struct xs_server_events events;
 };

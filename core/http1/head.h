@@ -32,6 +32,9 @@ struct xs_head {
     struct xs_slice authority; /* of an absolute-form target; else empty */
     unsigned minor;            /* of HTTP/1.x: 0 or 1 */
 
+    struct xs_slice host; /* host and port that are asked: of the target, else
+                           * of Host; empty if HTTP/1.0 has neither */
+
     struct xs_field *fields; /* borrowed from the parser's table */
     unsigned field_count;
 

@@ -27,6 +27,8 @@
       "The chunked request body has too many bytes that are not data.")        \
     X(XS_REFUSE_LINE_SIZE, 414, "line size", "The request line is too long.")  \
     X(XS_REFUSE_EXPECT, 417, "expect", "The expectation is not understood.")   \
+    X(XS_REFUSE_MISDIRECTED, 421, "host list",                                 \
+      "This server does not serve the requested host.")                        \
     X(XS_REFUSE_FIELD_SIZE, 431, "field size", "A header field is too large.") \
     X(XS_REFUSE_HEAD_SIZE, 431, "head size", "The request head is too large.") \
     X(XS_REFUSE_TRAILER_SIZE, 431, "trailer size",                             \

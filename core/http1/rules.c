@@ -104,9 +104,10 @@ static enum xs_refusal rules_version(struct xs_head *head,
 }
 
 /* RFC 9112 3.2: exactly one valid Host, which HTTP/1.0 may leave out. */
-static enum xs_refusal rules_host(const struct xs_head *head,
+static enum xs_refusal rules_host(struct xs_head *head,
                                   const struct rules_fields *found)
 {
+    head->host = head->authority;
     if (found->hosts > 1 || (found->hosts == 0 && head->minor > 0)) {
         return XS_REFUSE_HOST;
     }
@@ -119,6 +120,7 @@ static enum xs_refusal rules_host(const struct xs_head *head,
     if (head->authority.len > 0) {
         found->host->value = head->authority;
     }
+    head->host = found->host->value;
     return XS_REFUSE_NOT;
 }
 

@@ -90,6 +90,7 @@ static int server_init(struct ext_server *server, struct ext_backend *backend,
 
     if (ext_server_config(config, &core) < 0 ||
         ext_proxies_new(&server->proxies, &core.proxies, config) < 0 ||
+        ext_server_hosts(config, &server->hosts, &core.hosts) < 0 ||
         server_init_logs(server, config) < 0) {
         return -1;
     }
@@ -378,6 +379,7 @@ static void server_dealloc(PyObject *self)
     Py_CLEAR(server->logger);
     ext_access_free(server->access);
     ext_proxies_free(server->proxies);
+    PyMem_Free(server->hosts);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -38,12 +38,18 @@ struct ext_server {
     PyObject *logger;            /* owned: xsgi.error */
     struct ext_access *access;   /* owned; NULL: no access log */
     struct ext_proxies *proxies; /* owned; NULL: none is trusted */
+    char *hosts;                 /* owned: those that are served */
     struct ext_refused refused;  /* zeroed at first */
 };
 
 /* Fill `out` from the attributes of a Config; text is borrowed from literals.
  * 0, or -1 with an exception set. */
 int ext_server_config(PyObject *config, struct xs_server_config *out);
+
+/* The hosts that `config.allowed_hosts` names, a sequence of text, as core's
+ * `*hosts`, which is in `*out`, owned: PyMem_Free. If it is missing, all. 0, or
+ * -1 with an exception set. */
+int ext_server_hosts(PyObject *config, char **out, struct xs_slice *hosts);
 
 /* A request was refused: say so, if not too often. */
 void ext_refused_add(struct ext_server *server, const struct xs_io_addr *peer,

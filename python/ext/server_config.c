@@ -187,3 +187,36 @@ int ext_server_config(PyObject *config, struct xs_server_config *out)
     }
     return 0;
 }
+
+int ext_server_hosts(PyObject *config, char **out, struct xs_slice *hosts)
+{
+    PyObject *names = config_get(config, "allowed_hosts");
+    PyObject *comma = PyUnicode_FromString(",");
+    PyObject *list = NULL;
+    const char *text;
+    Py_ssize_t len = 0;
+    int err = -1;
+
+    *out = NULL;
+    *hosts = (struct xs_slice){NULL, 0};
+    if (names == NULL && PyErr_Occurred() == NULL) {
+        err = 0; /* all */
+    } else if (names != NULL && comma != NULL) {
+        list = PyUnicode_Join(comma, names);
+    }
+    text = list != NULL ? PyUnicode_AsUTF8AndSize(list, &len) : NULL;
+    if (text != NULL) {
+        *out = PyMem_Malloc((size_t)len + 1);
+        if (*out != NULL) {
+            memcpy(*out, text, (size_t)len + 1);
+            *hosts = xs_slice_of(*out, (size_t)len);
+            err = 0;
+        } else {
+            (void)PyErr_NoMemory();
+        }
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(comma);
+    Py_XDECREF(names);
+    return err;
+}

@@ -309,6 +309,12 @@ class Config:
         LIMITS,
         "Requests at the application at once; 503 above it.",
     )
+    allowed_hosts: Sequence[str] = _option(
+        (),
+        kinds.hosts,
+        LIMITS,
+        "Hosts that are served (.a.b: and all below); else 421. [default: all]",
+    )
     limit_connections: int | None = _option(
         None,
         _CONNECTIONS,

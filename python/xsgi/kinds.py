@@ -134,6 +134,25 @@ def _root_path(value: Any) -> str:
     return prefix
 
 
+_HOST = re.compile(r"(?:\*?\.)?[a-z0-9_-][a-z0-9._-]*|\[[0-9a-f:.]+\]")
+
+
+def _hosts(value: Any) -> tuple[str, ...]:
+    """Names and addresses: a sequence, or text with commas; "*" is all."""
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, Sequence):
+        raise ValueError(f"{said(value)} is not a list of hosts.")
+    names = [each.strip().lower() for each in map(_text, value) if each]
+    for name in names:
+        if name != "*" and _HOST.fullmatch(name) is None:
+            raise ValueError(
+                f"{said(name)} is not a host: a.example, .example, *.example"
+                " or [::1], without a port."
+            )
+    return () if "*" in names else tuple(names)
+
+
 def _host(value: Any) -> str:
     host = _text(value)
     if addresses.has_port(host):
@@ -211,6 +230,9 @@ log_config = Kind(_log_config, "FILE")
 
 #: Addresses and networks of proxies.
 proxies = Kind(_proxies.read, "LIST")
+
+#: Hosts that are served.
+hosts = Kind(_hosts, "HOSTS")
 
 #: A host's name or address.
 host = Kind(_host, "TEXT")

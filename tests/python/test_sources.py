@@ -43,6 +43,7 @@ VALUES = {
     "FOLDER": ("src", '"src"', "src"),
     "FORMAT": ("json", '"json"', "json"),
     "LIST": ("::1,unix", '["::1", "unix"]', ("::1", "unix")),
+    "HOSTS": ("A.test,.b", '["a.test", ".b"]', ("a.test", ".b")),
     "MODE": ("600", '"600"', 0o600),
     "N": ("77", "77", 77),
     "PATH": ("/x", '"/x"', "/x"),
