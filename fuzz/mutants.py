@@ -17,47 +17,54 @@ import re
 import subprocess
 import sys
 
-# Target, file, old text, new text. `ON` stands for the condition.
+# Target, what is wrong, file, old text, new text. `ON` is the condition.
 MUTANTS = [
     (
-        "parser",  # two hosts
+        "parser",
+        "two hosts",
         "core/http1/rules.c",
         "    if (found->hosts > 1 ||",
         "    if ((found->hosts > 1 && !ON) ||",
     ),
     (
-        "parser",  # smuggling by HTTP/1.0
+        "parser",
+        "smuggling by HTTP/1.0",
         "core/http1/rules.c",
         "        if (seen->has_length || head->minor == 0) {",
         "        if (seen->has_length || (head->minor == 0 && !ON)) {",
     ),
     (
-        "parser",  # a value that is cut loses what was before
+        "parser",
+        "a value that is cut loses what was before",
         "core/http1/parser.c",
         "    slice_extend(&field->value, begin, len);",
         "    if (ON) {\n        field->value.data = NULL;\n    }\n"
         "    slice_extend(&field->value, begin, len);",
     ),
     (
-        "parser",  # slices stay behind when the block moves
+        "parser",
+        "slices stay behind when the block moves",
         "core/http1/parser.c",
         "        slice_move(&head->fields[i].value, delta);",
         "        slice_move(&head->fields[i].value, ON ? 0 : delta);",
     ),
     (
-        "parser",  # the limit of a body is forgotten between chunks
+        "parser",
+        "the limit of a body is forgotten between chunks",
         "core/http1/parser.c",
         "    if (ll->content_length > max - parser->body_total) {",
         "    if (ll->content_length > max - (ON ? 0 : parser->body_total)) {",
     ),
     (
-        "writer",  # the last chunk is missing when it comes alone
+        "writer",
+        "the last chunk is missing when it comes alone",
         "core/http1/writer.c",
         "        .terminator = chunked && !more,",
         "        .terminator = chunked && !more && !(ON && !with_data),",
     ),
     (
-        "writer",  # an answer to HEAD has a body
+        "writer",
+        "an answer to HEAD has a body",
         "core/http1/writer.c",
         "    if (writer->bodiless || writer->is_head) {\n"
         "        return XS_FRAMING_NONE;",
@@ -65,81 +72,94 @@ MUTANTS = [
         "        return XS_FRAMING_NONE;",
     ),
     (
-        "writer",  # two lengths
+        "writer",
+        "two lengths",
         "core/http1/writer.c",
         "    if (writer->has_length || xs_digits_get(value, &length) != 0) {",
         "    if ((writer->has_length && !ON) ||\n"
         "        xs_digits_get(value, &length) != 0) {",
     ),
     (
-        "writer",  # what was lent is not given back when it was copied
+        "writer",
+        "what was lent is not given back when it was copied",
         "core/http1/writer.c",
         "    if (lent->release != NULL && !plan.lend) {",
         "    if (lent->release != NULL && !plan.lend && !ON) {",
     ),
     (
-        "text",  # a group of five digits
+        "text",
+        "a group of five digits",
         "core/http1/target.c",
         "        if (i == start || i - start > 4) {",
         "        if (i == start || i - start > 4 + ON) {",
     ),
     (
-        "text",  # port 65536
+        "text",
+        "port 65536",
         "core/http1/target.c",
         "        if (port > PORT_MAX) {",
         "        if (port > PORT_MAX + ON) {",
     ),
     (
-        "text",  # a fragment
+        "text",
+        "a fragment",
         "core/http1/target.c",
         "    if (memchr(text.data, '#', text.len) != NULL) {",
         "    if (!ON && memchr(text.data, '#', text.len) != NULL) {",
     ),
     (
-        "text",  # a number wraps
+        "text",
+        "a number wraps",
         "core/http1/digits.c",
         "        if (digit > 9 || value > (UINT64_MAX - digit) / 10) {",
         "        if (digit > 9 ||\n"
         "            (value > (UINT64_MAX - digit) / 10 && !ON)) {",
     ),
     (
-        "text",  # centuries have leap days
+        "text",
+        "centuries have leap days",
         "core/http1/date.c",
         "in_era / 36524 -",
         "(ON ? 0 : in_era / 36524) -",
     ),
     (
-        "text",  # everybody is trusted
+        "text",
+        "everybody is trusted",
         "core/http1/forwarded.c",
         "    return hop == XS_HOP_TRUSTED;",
         "    return hop == XS_HOP_TRUSTED || ON;",
     ),
     (
-        "log",  # DEL
+        "log",
+        "DEL",
         "python/ext/access_text.c",
         "c == '\\\\' || c >= 0x7f) {",
         "c == '\\\\' || c >= 0x7f + ON) {",
     ),
     (
-        "log",  # C1 controls
+        "log",
+        "C1 controls",
         "python/ext/access_text.c",
         "        } else if (at[0] == 0xc2 && at[1] < 0xa0) {",
         "        } else if (!ON && at[0] == 0xc2 && at[1] < 0xa0) {",
     ),
     (
-        "log",  # overlong forms of UTF-8
+        "log",
+        "overlong forms of UTF-8",
         "python/ext/access_text.c",
         "    return code < least[len] || code > 0x10ffff ||",
         "    return (code < least[len] && !ON) || code > 0x10ffff ||",
     ),
     (
-        "world",  # the connection lives on behind Connection: close
+        "world",
+        "the connection lives on behind Connection: close",
         "core/conn/response.c",
         "    if (!keep) {",
         "    if (!keep && !(ON && !rest)) {",
     ),
     (
-        "world",  # a pipelined request waits for more bytes
+        "world",
+        "a pipelined request waits for more bytes",
         "core/conn/conn_rx.c",
         "    return conn->state == XS_CONN_IDLE && "
         "conn->rx.parsed < conn->rx.end &&",
@@ -147,13 +167,15 @@ MUTANTS = [
         "           conn->rx.parsed < conn->rx.end &&",
     ),
     (
-        "world",  # a short write counts as a whole one
+        "world",
+        "a short write counts as a whole one",
         "core/conn/conn_tx.c",
         "    xs_queue_consume(queue, (size_t)took);",
         "    xs_queue_consume(queue, ON ? offered : (size_t)took);",
     ),
     (
-        "world",  # the application is not told of a reset
+        "world",
+        "the application is not told of a reset",
         "core/conn/conn.c",
         "    req->gateway->ops->on_abort(req, why);",
         "    if (!ON) {\n        req->gateway->ops->on_abort(req, why);\n    }",
@@ -161,12 +183,12 @@ MUTANTS = [
 ]
 
 TARGETS = sorted({target for target, *_ in MUTANTS})
-FILES = sorted({file for _, file, _, _ in MUTANTS})
+FILES = sorted({file for _, _, file, _, _ in MUTANTS})
 
 
 def plant(source: pathlib.Path, out: pathlib.Path) -> None:
     texts = {file: (source / file).read_text() for file in FILES}
-    for number, (_, file, old, new) in enumerate(MUTANTS, start=1):
+    for number, (_, _, file, old, new) in enumerate(MUTANTS, start=1):
         if texts[file].count(old) != 1:
             print(
                 f"mutants.py: number {number} is not planted: {file} has its"
@@ -197,15 +219,15 @@ def fails(binary: pathlib.Path, corpus: pathlib.Path, number: int) -> bool:
 
 def check(folder: pathlib.Path, corpora: pathlib.Path) -> int:
     missed = 0
-    numbers = [(target, 0) for target in TARGETS]
-    numbers += [(row[0], number) for number, row in enumerate(MUTANTS, 1)]
-    for target, number in numbers:
+    runs = [(target, 0, "nothing") for target in TARGETS]
+    runs += [(row[0], number, row[1]) for number, row in enumerate(MUTANTS, 1)]
+    for target, number, what in runs:
         found = fails(folder / f"mutant_{target}", corpora / target, number)
         ok = found == (number > 0)
         missed += not ok
         print(
-            f"{'ok  ' if ok else 'FAIL'} {target:7} mutant {number:2}:"
-            f" {'found' if found else 'nothing'}"
+            f"{'ok  ' if ok else 'FAIL'} {target:7} {number:2}"
+            f" {'found' if found else 'clean'}: {what}"
         )
     return 1 if missed else 0
 
