@@ -28,8 +28,8 @@ int ext_backend_enter(struct ext_backend *backend)
     }
     if (enter_is_elsewhere(backend)) {
         PyErr_SetString(PyExc_RuntimeError,
-                        "the backend is another thread's: only that one may "
-                        "call this");
+                        "the backend is another thread's, and only that one "
+                        "may call this: see loop.call_soon_threadsafe");
         return -1;
     }
     if (backend->depth++ == 0) {

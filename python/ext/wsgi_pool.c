@@ -198,10 +198,13 @@ static int pool_join(struct wsgi_pool *pool)
             PyObject_CallMethod(PyList_GET_ITEM(pool->threads, i), "join", "d",
                                 PATIENCE_S / (double)count);
 
-        if (done == NULL) {
+        if (done != NULL) {
+            Py_DECREF(done);
+        } else if (PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+            PyErr_Clear(); /* a worker dropped the server: this is its thread */
+        } else {
             return -1;
         }
-        Py_DECREF(done);
     }
     return 0;
 }

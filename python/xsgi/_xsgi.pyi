@@ -18,7 +18,12 @@ class ClientDisconnected(OSError):
 
 @final
 class Backend:
-    """What polls sockets (``"uv"``), or plays at it (``"sim"``)."""
+    """What polls sockets (``"uv"``), or plays at it (``"sim"``).
+
+    It is used by one thread at a time, and with a server by the one that made
+    that. On others, and in a run what runs or closes, raises RuntimeError;
+    clocks and counts may be read anywhere.
+    """
 
     on_kick: Callable[[], Any] | None
 

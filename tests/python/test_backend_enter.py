@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import socket
+import sys
 import threading
 import types
 
@@ -280,6 +281,35 @@ def test_server_dropped_on_another_thread_serves_until_the_run_is_over(uv):
         assert client.is_closed()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, PATIENCE)
+
+
+def test_server_dropped_by_its_worker_is_closed_there(uv, monkeypatch):
+    """The worker that ends the pool does not wait for itself."""
+
+    def app(environ, start_response):
+        began.set()
+        assert goes_on.wait(PATIENCE)
+        held.clear()
+        dropped.set()
+        return wsgi(environ, start_response)
+
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    began, goes_on, dropped = (threading.Event() for _ in range(3))
+    config = types.SimpleNamespace(threads=3)
+    held = [_xsgi.Server(uv, app, "wsgi", config)]
+    address = held[0].listen()
+    with raw.Client(address) as client:
+        client.send(REQUEST)
+        while not began.is_set():
+            uv.select(0.01)
+
+        goes_on.set()
+        assert dropped.wait(PATIENCE)
+
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address, PATIENCE)
+    assert told == []
 
 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
