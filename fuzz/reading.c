@@ -134,6 +134,14 @@ static unsigned count_fields(const struct reading *in, const char *name,
     return count;
 }
 
+struct xs_slice reading_field(const struct reading *in, const char *name)
+{
+    struct xs_slice value = {NULL, 0};
+
+    (void)count_fields(in, name, &value);
+    return value;
+}
+
 /* RFC 9112 3.2: one Host, which HTTP/1.0 may leave out; 3.2.2: an absolute
  * target has the last word. */
 static bool read_host(struct reading *out)

@@ -52,6 +52,9 @@ struct reading {
     bool may_refuse;
 };
 
+/* The last value of the fields called `name`; empty if there are none. */
+struct xs_slice reading_field(const struct reading *in, const char *name);
+
 /* Read the request at input[at]; all slices are of `input`. */
 enum reading_is reading_next(struct reading *out, struct xs_slice input,
                              size_t at, const struct xs_limits *limits);

@@ -129,7 +129,8 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
     struct xs_slice body;
     char target[32];
 
-    *plan = (struct xs_plan){.method = plan_methods[method].name};
+    *plan = (struct xs_plan){.method = plan_methods[method].name,
+                             .host = XS_LIT("sim.example")};
     plan->is_head = xs_slice_eq(plan->method, XS_LIT("HEAD"));
     plan->minor = xs_choose(tape, XS_LABEL_PEER_REQUEST, 8) == 7 ? 0 : 1;
     plan->has_body = plan_methods[method].has_body;

@@ -32,6 +32,7 @@ struct xs_plan {
     bool chunked;    /* the body is; else it has a length, or there is none */
     bool expect;     /* Expect: 100-continue */
     bool has_body;   /* it says Content-Length or chunked */
+    struct xs_slice host; /* static, or likewise; its Host, or empty */
     unsigned field_count;
     size_t target_len;
     const uint8_t *body; /* borrowed: the body, decoded */

@@ -370,7 +370,10 @@ static void site_accessed(struct world_site *site,
         world_fault(site, XS_ORACLE_O11, "another request is logged");
     }
     if (!site->world->memory_fails &&
-        !xs_slice_eq(access->request_values[0], XS_LIT("sim.example")) &&
+        !xs_slice_eq(
+            access->request_values[0],
+            xs_slice_of(call->plan->host.data,
+                        min2(call->plan->host.len, XS_ACCESS_VALUE))) &&
         call->plan->bad == XS_PLAN_LEGAL) {
         world_fault(site, XS_ORACLE_O11, "another host is logged");
     }
