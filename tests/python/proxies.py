@@ -6,6 +6,7 @@ Their sockets are opened here and inherited, so no port is guessed.
 """
 
 import contextlib
+import csv
 import os
 import pathlib
 import pwd
@@ -19,6 +20,8 @@ import time
 
 from raw import Client
 from serving import PATIENCE, Served
+
+LOCAL = ("127.0.0.1", 0)
 
 #: Idle connections that a proxy keeps to the server.
 POOL = 16
@@ -69,7 +72,7 @@ class Proxy:
         self.log = folder / "said.log"
         self.sockets = {name: socket.socket() for name in self.doors}
         for each in self.sockets.values():
-            each.bind(("127.0.0.1", 0))
+            each.bind(LOCAL)
             each.listen(1024)
             each.setblocking(False)  # as nginx leaves them to its heir
         self.addresses = {
@@ -102,8 +105,8 @@ class Proxy:
         """All of its logs."""
         return self.log.read_text()
 
-    def connect(self, door="main"):
-        return Client(self.addresses[door])
+    def connect(self, door="main", **options):
+        return Client(self.addresses[door], **options)
 
     def url(self, door="main"):
         host, port = self.addresses[door]
@@ -156,9 +159,14 @@ SITES = [f"{way}-{kind}" for way in WAYS for kind in ("tcp", "unix")]
 
 
 class Site(contextlib.ExitStack):
-    """A server and a proxy of ``kind`` in front of it. A context manager."""
+    """A server and a proxy of ``kind`` in front of it. A context manager.
 
-    def __init__(self, kind, way, *options, unix=False, **configuration):
+    If the server's socket is ``inherited``, the server can be replaced.
+    """
+
+    def __init__(
+        self, kind, way, *options, unix=False, inherited=False, **configuration
+    ):
         super().__init__()
         self.way = way
         self.is_unix = unix
@@ -166,15 +174,27 @@ class Site(contextlib.ExitStack):
             where = stack.enter_context(folder())
             self.release = where / "release"
             args = (*WAYS[way], *options)
+            env = {"RELEASE": str(self.release)}
+            popen = {}
             if unix:
                 args += ("--uds", str(where / "app.sock"))
-            self.served = stack.enter_context(
-                Served(*args, env={"RELEASE": str(self.release)})
+            if inherited:
+                sock = stack.enter_context(socket.create_server(LOCAL))
+                args += ("--fd", str(sock.fileno()))
+                popen["pass_fds"] = [sock.fileno()]
+            self._serve = lambda: self.enter_context(
+                Served(*args, env=env, **popen)
             )
+            self.served = stack.enter_context(Served(*args, env=env, **popen))
             self.proxy = stack.enter_context(
                 kind(where, self.served.address, **configuration)
             )
             self.push(stack.pop_all())
+
+    def replace_server(self):
+        """Start another on the same socket, then stop the old one."""
+        old, self.served = self.served, self._serve()
+        return old.stop()
 
 
 NGINX = """\
@@ -220,6 +240,15 @@ http {{
             proxy_buffering off;
         }}
     }}
+    # HTTP/2 in front.
+    server {{
+        listen {h2} http2;
+        location / {{
+            proxy_pass http://application;
+            proxy_request_buffering off;
+            proxy_buffering off;
+        }}
+    }}
     # What nginx does when it is told nothing.
     server {{
         listen {plain};
@@ -235,7 +264,7 @@ http {{
 
 class Nginx(Proxy):
     program = "nginx"
-    doors = ("main", "streaming", "plain")
+    doors = ("main", "streaming", "h2", "plain")
     reload_signal = signal.SIGHUP
 
     def configuration(self, upstream, workers=2, keep_alive="60s"):
@@ -301,14 +330,19 @@ defaults
     timeout client 30s
     timeout server 30s
     timeout http-keep-alive 10s
+    timeout check 10s
 
 frontend main
     bind fd@{main}
+    bind fd@{h2} proto h2
     default_backend application
 
 backend application
     http-reuse always
+    retry-on conn-failure empty-response
+    http-request disable-l7-retry unless METH_GET
     option forwardfor
+    {backend}
     http-request set-header X-Forwarded-Proto http
     http-request set-header X-Forwarded-Host %[req.hdr(host)]
     server application {upstream} {options}
@@ -317,10 +351,10 @@ backend application
 
 class Haproxy(Proxy):
     program = "haproxy"
-    doors = ("main",)
+    doors = ("main", "h2")
     reload_signal = signal.SIGUSR2
 
-    def configuration(self, upstream, options=f"pool-max-conn {POOL}"):
+    def configuration(self, upstream, options="", backend=""):
         if isinstance(upstream, str):
             upstream = f"unix@{upstream}"
         else:
@@ -328,8 +362,9 @@ class Haproxy(Proxy):
         return HAPROXY.format(
             folder=self.folder,
             upstream=upstream,
-            options=options,
-            main=self.sockets["main"].fileno(),
+            options=f"pool-max-conn {POOL} {options}",
+            backend=backend,
+            **{name: each.fileno() for name, each in self.sockets.items()},
         )
 
     def command(self):
@@ -344,3 +379,13 @@ class Haproxy(Proxy):
     def complaints(self):
         """Those that ended in another way than well or by the client."""
         return [line for line in self.answered() if line[0] not in "-C"]
+
+    def health(self):
+        """What its checks say of the server, L7OK or the like."""
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(str(self.folder / "stats.sock"))
+            sock.sendall(b"show stat\n")
+            text = sock.makefile().read()
+        rows = csv.DictReader(text.removeprefix("# ").splitlines())
+        (row,) = (row for row in rows if row["svname"] == "application")
+        return row["check_status"]

@@ -4,13 +4,16 @@ test_proxy_nginx.py and test_proxy_haproxy.py inherit the tests from here.
 """
 
 import json
+import subprocess
 import time
 
 import pytest
 
 import proxies
+import smuggling
+from apps.common import SMALL
 from serving import PATIENCE
-from traffic import Crowd, sha256
+from traffic import KINDS, Crowd, sha256
 
 EXCHANGES = 2000
 
@@ -36,22 +39,37 @@ class Contract:
         assert 502 not in crowd.statuses
         assert unexpected(site.proxy.complaints()) == []
 
-    def test_connections_to_the_application_are_kept(self, site):
+    def test_connections_to_the_application_are_kept(self, put_behind):
+        site = put_behind(self.kind, "asgi", "--no-proxy-headers")
         with site.proxy.connect() as client:
             ports = {client.get("/hello").header("x-port") for _ in range(50)}
 
+        assert "" not in ports
         assert len(ports) <= proxies.POOL
 
-    def test_fields_about_the_client_arrive(self, site):
-        with site.proxy.connect() as client:
-            host = client.sock.getsockname()[0]
+    def test_fields_about_the_client_arrive_and_are_believed(self, site):
+        with site.proxy.connect(source="127.0.0.7") as client:
             answer = client.get("/fields")
 
-        fields = json.loads(answer.body)["fields"]
+        seen = json.loads(answer.body)
+        fields = seen["fields"]
         assert fields["host"] == "test"
-        assert fields["x-forwarded-for"] == host
+        assert fields["x-forwarded-for"] == "127.0.0.7"
         assert fields["x-forwarded-proto"] == "http"
         assert fields["x-forwarded-host"] == "test"
+        assert (seen["client"], seen["scheme"]) == ("127.0.0.7", "http")
+
+    def test_client_cannot_pretend_to_be_another(self, site):
+        with site.proxy.connect(source="127.0.0.7") as client:
+            answer = client.get(
+                "/fields",
+                "X-Forwarded-For: 203.0.113.9, 127.0.0.1",
+                "X-Forwarded-Proto: https",
+                "X-Forwarded_For: 203.0.113.9",
+            )
+
+        seen = json.loads(answer.body)
+        assert (seen["client"], seen["scheme"]) == ("127.0.0.7", "http")
 
     def test_upload_passes_through_while_it_arrives(self, site):
         if site.way == "wsgi":
@@ -93,6 +111,25 @@ class Contract:
             site.release.touch()
             assert list(chunks) == [b"second"]
 
+    def test_http_2_in_front_is_served(self, site):
+        def curl(*args, path, data=None):
+            url = site.proxy.url("h2") + path
+            command = ["curl", "-sS", "-q", "--noproxy", "*", *args]
+            command += ["--http2-prior-knowledge", "-m", str(PATIENCE), url]
+            done = subprocess.run(command, input=data, capture_output=True)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+
+        cookies = ("-H", "Cookie: a=1", "-H", "Cookie: b=2")
+        fields = json.loads(curl(*cookies, path="/fields"))["fields"]
+        body = SMALL * 300
+        upload = ("-T", "-")  # no length is said
+
+        assert fields["cookie"] == "a=1; b=2"
+        assert curl(*upload, path="/digest", data=body) == sha256(body)
+        assert curl(path="/stream?n=300") == body
+        assert curl("-w", "%{http_code}", path="/empty") == b"204"
+
     def test_early_refusal_of_an_upload_arrives(self, site):
         for _ in range(20):
             with site.proxy.connect(self.streaming) as client:
@@ -125,6 +162,39 @@ class Contract:
 
         assert 502 not in crowd.statuses
         assert unexpected(site.proxy.complaints()) == []
+
+    @pytest.mark.parametrize("attack", smuggling.ATTACKS)
+    def test_server_sees_the_requests_that_the_proxy_sees(
+        self, attacked, attack
+    ):
+        site, name = attacked, attack.replace(" ", "-")
+        with site.proxy.connect(self.streaming) as client:
+            smuggling.send(client, attack)
+        for mark in (f"{name}-1", f"{name}-2", f"{name}-3"):
+            with site.proxy.connect(self.streaming) as client:
+                answer = client.get(f"/{mark}", f"X-Number: {mark}")
+            assert answer.header("x-number") == mark, answer
+
+        site.served.wait_for_line(mark, stream="stdout")
+        seen = sum("/hidden" in line for line in site.served.stdout)
+        site.proxy.wait_for(
+            lambda: seen <= "\n".join(site.proxy.answered()).count("/hidden"),
+            "the proxy has sent no such request",
+        )
+
+    def test_server_is_replaced_under_load_without_a_loss(self, put_behind):
+        # Both have the socket; the old one ends what it has begun with. Only
+        # what a proxy may repeat is asked for: an idle connection is closed.
+        safe = {"get", "head", "unchanged", "empty", "stream", "sized"}
+        never = [kind for kind in KINDS if kind not in safe]
+        site = put_behind(self.kind, "wsgi-threads", inherited=True)
+        with Crowd(site.proxy.connect, never=never, seed=300) as crowd:
+            for _ in range(3):
+                wait_for_exchanges(crowd, 40)
+                assert site.replace_server() == 0
+                wait_for_exchanges(crowd, 40)
+
+        assert set(crowd.statuses) <= {200, 204, 304}
 
 
 def wait_for_exchanges(crowd, count):

@@ -24,13 +24,17 @@ class Response:
 class Client:
     """One connection, closed at the end of a with statement."""
 
-    def __init__(self, address, timeout=PATIENCE, receive_buffer=None):
+    def __init__(
+        self, address, timeout=PATIENCE, receive_buffer=None, source=None
+    ):
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         self.sock = socket.socket(family, socket.SOCK_STREAM)
         if receive_buffer is not None:
             self.sock.setsockopt(
                 socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer
             )
+        if source is not None:
+            self.sock.bind((source, 0))
         self.sock.settimeout(timeout)
         self.sock.connect(address)
         self._buffer = b""

@@ -35,6 +35,17 @@ class TestNginx(Contract):
         assert 502 not in crowd.statuses
         assert unexpected(site.proxy.complaints()) == []
 
+    def test_answer_that_says_so_passes_through_while_it_is_made(self, site):
+        site.release.unlink(missing_ok=True)
+        with site.proxy.connect() as client:
+            client.request("GET", "/held")
+            assert client.head().status == 200
+            chunks = client.chunks()
+
+            assert next(chunks) == b"first"
+            site.release.touch()
+            assert list(chunks) == [b"second"]
+
 
 class Stopped:
     """The only worker of nginx takes no notice of anything meanwhile."""

@@ -73,7 +73,8 @@ def answer(path, query, fields, seen):
         case "/stream":
             return "200 OK", plain, pieces(count)
         case "/held":
-            return "200 OK", plain, held()
+            unbuffered = ("X-Accel-Buffering", "no")  # for nginx
+            return "200 OK", [*plain, unbuffered], held()
         case "/sized":
             length = ("Content-Length", str(count * len(SMALL)))
             return "200 OK", [*plain, length], pieces(count)
