@@ -209,14 +209,14 @@ void xs_access_refused(struct xs_conn *conn, enum xs_refusal why)
     if (conn->server->config.events.access == NULL) {
         return;
     }
-    /* No other has a head that is legal. */
+    conn->req.text_len = 0;
     if (why == XS_REFUSE_BUSY || why == XS_REFUSE_MISDIRECTED) {
+        /* No other has a head that is legal. */
         bool https;
         const struct xs_io_addr *client = xs_request_client(conn, &https);
         access.peer = client != NULL ? client : access.peer;
-    }
-    conn->req.text_len = 0;
-    if (head->target.data != NULL) {
+        access_keep_head(conn, head);
+    } else if (head->target.data != NULL) {
         access_keep(conn, PLACE_METHOD, head->method, XS_ACCESS_VALUE);
         access_keep(conn, PLACE_TARGET, head->target, XS_ACCESS_TEXT);
     }

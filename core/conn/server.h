@@ -56,8 +56,8 @@ struct xs_access {
     uint64_t end_ns; /* when the socket had taken the response, or it failed */
     const char *why; /* static: "ok", or why it ended early: an xs_abort word,
                       * "failed", or a refusal's rule */
-    bool is_refused; /* it was never at the gateway; method and target are as
-                      * far as they had been understood */
+    bool is_refused; /* it was never at the gateway; method, target and fields
+                      * are as far as they had been understood */
 };
 
 /* Whom the server tells. Any member may be NULL. None may call the server but

@@ -320,11 +320,12 @@ static void access_is_told_of_a_busy_server_s_refusals(struct world *world)
     second.peer =
         world->outside->connect(world, &site.server.listeners[0]->local);
     assert_non_null(second.peer);
-    peer_send(&second, GET, sizeof GET - 1);
+    peer_send(&second, HEAD "x-one: 1\r\n\r\n",
+              sizeof HEAD "x-one: 1\r\n\r\n" - 1);
     world_until_is(world, &the_log.count, 1);
     pair_close_peer(&second);
 
-    assert_string_equal(the_log.text, "GET /a?b 1 503 36 busy - - -\n");
+    assert_string_equal(the_log.text, "GET /a?b 1 503 36 busy - 1 -\n");
     site_close(&site);
 }
 
