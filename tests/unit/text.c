@@ -13,7 +13,9 @@ void text_add(struct text *text, const char *bytes, size_t len)
         text->data = realloc(text->data, text->cap);
         assert_non_null(text->data);
     }
-    memcpy(text->data + text->len, bytes, len);
+    if (len > 0) { /* else there may be no bytes at all */
+        memcpy(text->data + text->len, bytes, len);
+    }
     text->len += len;
     text->data[text->len] = '\0';
 }
