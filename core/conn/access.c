@@ -1,9 +1,10 @@
 /* access.c - what the access log is told of a request.
  *
  * The log is told when a request has ended and the socket has taken its
- * response, or when the next request begins: who sends that is there. Then the
- * head has long left the block. So what it wants of heads is kept, in one piece of memory that
- * the connection keeps for the next request:
+ * response, or when the next request begins: who sends that is there. It is
+ * told from the connection's turn, never inside a call of the gateway's. Then
+ * the head has long left the block. So what it wants of heads is kept, in one
+ * piece of memory that the connection keeps for the next request:
  *
  *     text:  | method | target | request's fields | response's fields |
  *                                         text_head^          text_len^
@@ -101,6 +102,31 @@ void xs_access_forget(struct xs_conn *conn)
     conn->req.text_len = conn->req.text_head;
 }
 
+static size_t access_entry_len(const struct xs_conn *conn, size_t at)
+{
+    const uint8_t *entry = (const uint8_t *)conn->req.text + at;
+
+    return ENTRY_HEAD + ((size_t)entry[1] << 8 | entry[2]);
+}
+
+/* Drop what is kept of the response's head at `place`: a field that comes
+ * again and again takes no more room than once. */
+static void access_drop(struct xs_conn *conn, unsigned place)
+{
+    char *text = conn->req.text;
+    size_t at = conn->req.text_head;
+
+    while (at < conn->req.text_len) {
+        size_t len = access_entry_len(conn, at);
+        if ((uint8_t)text[at] == place) {
+            memmove(text + at, text + at + len, conn->req.text_len - at - len);
+            conn->req.text_len -= len;
+            return;
+        }
+        at += len;
+    }
+}
+
 void xs_access_header(struct xs_conn *conn, struct xs_slice name,
                       struct xs_slice value)
 {
@@ -108,14 +134,14 @@ void xs_access_header(struct xs_conn *conn, struct xs_slice name,
 
     for (unsigned i = 0; i < wants->response_count; i++) {
         if (xs_slice_eq_lower(name, wants->response[i])) {
-            access_keep(conn, PLACE_FIELDS + wants->request_count + i, value,
-                        XS_ACCESS_VALUE);
+            unsigned place = PLACE_FIELDS + wants->request_count + i;
+            access_drop(conn, place);
+            access_keep(conn, place, value, XS_ACCESS_VALUE);
         }
     }
 }
 
-/* What was kept, by place; what was not has no data. The last of a place
- * counts. */
+/* What was kept, by place; what was not has no data. */
 static void access_values(const struct xs_conn *conn,
                           struct xs_slice values[PLACES])
 {
@@ -126,10 +152,10 @@ static void access_values(const struct xs_conn *conn,
     }
     while (at < conn->req.text_len) {
         const uint8_t *entry = (const uint8_t *)conn->req.text + at;
-        size_t len = (size_t)entry[1] << 8 | entry[2];
+        size_t len = access_entry_len(conn, at);
         XS_ASSERT(entry[0] < PLACES);
-        values[entry[0]] = xs_slice_of(entry + ENTRY_HEAD, len);
-        at += ENTRY_HEAD + len;
+        values[entry[0]] = xs_slice_of(entry + ENTRY_HEAD, len - ENTRY_HEAD);
+        at += len;
     }
 }
 
@@ -172,28 +198,43 @@ static void access_tell_end(struct xs_conn *conn, const char *why)
 
 void xs_access_end(struct xs_conn *conn, const char *why)
 {
-    if (conn->server->config.events.access == NULL) {
-        return;
-    }
-    if (why == NULL && conn->tx.queue.bytes > 0) {
+    if (conn->server->config.events.access != NULL) {
         conn->req.untold = true;
-    } else {
-        access_tell_end(conn, why == NULL ? "ok" : why);
+        conn->req.why = why;
+    }
+}
+
+void xs_access_turn(struct xs_conn *conn)
+{
+    if (conn->req.untold &&
+        (conn->req.why != NULL || conn->tx.queue.bytes == 0)) {
+        xs_access_sent(conn);
     }
 }
 
 void xs_access_sent(struct xs_conn *conn)
 {
     if (conn->req.untold) {
-        access_tell_end(conn, "ok");
+        access_tell_end(conn, conn->req.why == NULL ? "ok" : conn->req.why);
     }
 }
 
 void xs_access_cut(struct xs_conn *conn, enum xs_abort why)
 {
-    if (conn->req.untold) {
-        access_tell_end(conn,
-                        conn->tx.queue.bytes > 0 ? xs_abort_word(why) : "ok");
+    if (conn->req.untold && conn->req.why == NULL && conn->tx.queue.bytes > 0) {
+        conn->req.why = xs_abort_word(why);
+    }
+    xs_access_sent(conn);
+}
+
+void xs_access_settle(struct xs_conn *conn)
+{
+    if (conn->req.text_cap > XS_ACCESS_KEEP && conn->state == XS_CONN_IDLE &&
+        !conn->req.untold) {
+        xs_mem_free(conn->server->io->mem, conn->req.text);
+        conn->req.text = NULL;
+        conn->req.text_cap = 0;
+        conn->req.text_len = 0;
     }
 }
 

@@ -166,18 +166,18 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
     if (!begun) {
         xs_queue_unwrite(&conn->tx.queue);
+        xs_access_forget(conn);
     }
     if (!begun && refusal != XS_REFUSE_NOT && !conn->tx.broken) {
-        xs_access_forget(conn);
         conn->tx.writer.keep_alive = false;
         err = xs_writer_refuse(&conn->tx.writer, &conn->tx.queue, refusal);
-    }
-    if (refusal != XS_REFUSE_NOT) {
-        xs_server_refused(conn, refusal, err == 0);
     }
     xs_request_end(conn, xs_abort_word(why));
     xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
     req->gateway->ops->on_abort(req, why);
+    if (refusal != XS_REFUSE_NOT) {
+        xs_server_refused(conn, refusal, err == 0);
+    }
 }
 
 /* Whether nothing is lost if the connection ends now. */
@@ -326,6 +326,7 @@ static void conn_settle(struct xs_conn *conn)
         return;
     }
     xs_rx_settle(conn);
+    xs_access_settle(conn);
     conn_settle_receiving(conn);
     conn_settle_writing(conn);
     events = conn_events(conn);
@@ -357,9 +358,7 @@ void xs_conn_turn(struct xs_conn *conn)
             return;
         }
         xs_tx_flush(conn);
-        if (conn->tx.queue.bytes == 0) {
-            xs_access_sent(conn);
-        }
+        xs_access_turn(conn);
         if (conn->tx.broken) {
             conn_break(conn);
             again = false;

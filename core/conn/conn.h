@@ -130,7 +130,8 @@ struct xs_conn {
         bool eof_told;       /* on_eof was called */
         uint64_t start_ns;
         unsigned number;  /* of the connection's requests, from 1 */
-        bool untold;      /* it has ended well; its response waits to go */
+        bool untold;      /* it has ended, and the log was not told */
+        const char *why;  /* how, while untold; NULL: well */
         char *text;       /* owned: what access.c keeps of the heads */
         size_t text_head; /* bytes of it that are the request's */
         size_t text_len;
@@ -250,14 +251,20 @@ void xs_access_forget(struct xs_conn *conn);
 void xs_access_header(struct xs_conn *conn, struct xs_slice name,
                       struct xs_slice value);
 
-/* Tell the access log, if there is one, that the request has ended; if it has
- * ended well (`why` is NULL), not before its response has gone. */
+/* The request has ended: the access log, if there is one, is to be told. If it
+ * has ended well (`why` is NULL), not before its response has gone. */
 void xs_access_end(struct xs_conn *conn, const char *why);
 
-/* Tell it now, if it was not told: all has gone, or another request comes; or
- * the connection ends, and what is left in the queue is lost for `why`. */
+/* Tell it, if that is due. */
+void xs_access_turn(struct xs_conn *conn);
+
+/* Tell it now, if it was not told: another request comes; or the connection
+ * ends, and what is left in the queue is lost for `why`. */
 void xs_access_sent(struct xs_conn *conn);
 void xs_access_cut(struct xs_conn *conn, enum xs_abort why);
+
+/* Between requests: a connection that waits keeps little. */
+void xs_access_settle(struct xs_conn *conn);
 
 /* Tell it that what the parser has was refused. */
 void xs_access_refused(struct xs_conn *conn, enum xs_refusal why);

@@ -63,8 +63,8 @@ int xs_response_start(struct xs_request *req, unsigned status,
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
     err = xs_writer_start(&conn->tx.writer, &conn->tx.queue, status, reason);
-    if (err != XS_ESTATE) {
-        xs_access_forget(conn);
+    if (err == 0 || err == XS_ENOMEM) {
+        xs_access_forget(conn); /* the head given before was dropped */
     }
     return err;
 }

@@ -27,6 +27,9 @@
 #define XS_ACCESS_TEXT ((size_t)2048)
 #define XS_ACCESS_VALUE ((size_t)1024)
 
+/* What a connection between two requests keeps of that memory. */
+#define XS_ACCESS_KEEP ((size_t)1024)
+
 /* Fields of request and response together that the access log may want. */
 #define XS_ACCESS_FIELDS 16u
 
@@ -66,7 +69,8 @@ struct xs_server_events {
     /* A request has ended and its response was written, or it was refused:
      * once for each. Only called if set: then texts are kept. */
     void (*access)(void *user, const struct xs_access *access);
-    /* What a client sent was refused, as a whole or inside its body.
+    /* What a client sent was refused, as a whole or inside its body, of which
+     * the gateway has heard before.
      * `answered`: with the refusal's status. If not, an answer was on its way
      * already, or none could be given. */
     void (*refused)(void *user, const struct xs_io_addr *peer,

@@ -220,12 +220,13 @@ void world_tap(struct world_site *site)
 
 /* refusals: O4 */
 
-/* A request is at the application. */
-static bool site_is_active(const struct world_site *site)
+/* The application has just heard that its request is aborted: a connection
+ * has no request after that one. */
+static bool site_is_aborted(const struct world_site *site)
 {
     const struct xs_app_conn *conn = site->conn;
 
-    return conn->count > 0 && conn->calls[conn->count - 1].phase != XS_APP_OVER;
+    return conn->count > 0 && conn->calls[conn->count - 1].aborted;
 }
 
 /* The number of the request that is refused: one whose body is not all here,
@@ -238,7 +239,7 @@ static unsigned site_refusing(const struct world_site *site, bool answered)
     bool is_ill = count > 0 && (last->bad == XS_PLAN_BAD_BODY ||
                                 last->body_len > site->world->app.body_max);
 
-    return site_is_active(site) || (is_ill && !answered) ? count - 1 : count;
+    return site_is_aborted(site) || (is_ill && !answered) ? count - 1 : count;
 }
 
 static bool site_may_refuse(const struct world_site *site, enum xs_refusal why,
@@ -247,10 +248,10 @@ static bool site_may_refuse(const struct world_site *site, enum xs_refusal why,
     const struct xs_client *client = site->client;
 
     if (why == XS_REFUSE_HEAD_TIMEOUT) {
-        return site->expired && !site_is_active(site);
+        return site->expired && !site_is_aborted(site);
     }
     if (why == XS_REFUSE_BODY_TIMEOUT) {
-        return site->expired && site_is_active(site);
+        return site->expired && site_is_aborted(site);
     }
     if (why == XS_REFUSE_BUSY) {
         return site->world->config.limits.requests_max > 0;
