@@ -67,7 +67,8 @@ struct xs_access {
  * `xs_server_stop`. */
 struct xs_server_events {
     /* A request has ended and its response was written, or it was refused:
-     * once for each. Only called if set: then texts are kept. */
+     * once for each, and never inside a call of the gateway's. Only called if
+     * set: then texts are kept. */
     void (*access)(void *user, const struct xs_access *access);
     /* What a client sent was refused, as a whole or inside its body, of which
      * the gateway has heard before.

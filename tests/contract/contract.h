@@ -111,7 +111,8 @@ extern const struct rule rules_ready[];
 extern const struct rule rules_request[];
 extern const struct rule rules_response[];
 extern const struct rule rules_time[];
-extern const struct rule rules_told[];
+extern const struct rule rules_client[];
+extern const struct rule rules_access[];
 
 /* The worlds. */
 extern const struct outside outside_guest;

@@ -13,7 +13,8 @@ static const struct rule *const lists[] = {
     rules_request,
     rules_response,
     rules_abort,
-    rules_told,
+    rules_client,
+    rules_access,
 };
 
 int main(int argc, char **argv)
