@@ -18,6 +18,8 @@
  *     enter ──▶ depth + 1, `thread` is ours ──▶ ... ──▶ leave
  *       └─ RuntimeError: it is closed, or another thread's
  *
+ * A backend with a server is the thread's that made it, while that lives.
+ *
  *     depth 0         nobody is inside; Python's code may do anything
  *     depth 1 and up  inside: it may be used, not run and not closed
  *
@@ -57,6 +59,9 @@ struct ext_backend {
     struct ext_server *held;     /* owned until the next leave; NULL: none */
     struct xs_sim_peer *orphans; /* owned, by `user`: nobody holds them */
     bool kicked;                 /* `on_kick` is to be called at the leave */
+    bool is_dropped;             /* `held` is to be closed at the leave */
+    bool is_posted;              /* `job` is, to bring a leave about */
+    struct xs_io_job job;
 
     /* Written only by backend.c. */
     PyObject *on_kick; /* owned; NULL: none */
@@ -79,6 +84,10 @@ int ext_backend_enter_alone(struct ext_backend *backend);
 
 /* The end of `enter`. What was dropped meanwhile goes now: runs Python code. */
 void ext_backend_leave(struct ext_backend *backend);
+
+/* Nobody holds the server any more, and it is the server of another thread:
+ * that one closes it, when it leaves. False: to be done here and now. */
+bool ext_backend_hand_over(struct ext_backend *backend);
 
 /* Nobody holds the server any more and so nobody is inside: enter to close it,
  * on whatever thread. */

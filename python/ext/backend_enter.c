@@ -5,10 +5,36 @@
 #include "python/ext/bridge.h"
 #include "python/ext/server.h"
 
+/* Threads that have ended without a word leave their backend to others. */
+static bool thread_lives(unsigned long ident)
+{
+    PyThreadState *thread =
+        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+
+    while (thread != NULL && thread->thread_id != ident) {
+        thread = PyThreadState_Next(thread);
+    }
+    return thread != NULL;
+}
+
 static bool enter_is_elsewhere(const struct ext_backend *backend)
 {
     return backend->thread != 0 &&
-           backend->thread != PyThread_get_thread_ident();
+           backend->thread != PyThread_get_thread_ident() &&
+           (backend->depth > 0 || thread_lives(backend->thread));
+}
+
+/* It is this thread's, and so are the server and its application. */
+static void enter_own(struct ext_backend *backend)
+{
+    unsigned long here = PyThread_get_thread_ident();
+    struct ext_server *server = backend->server;
+
+    if (backend->thread != here && server != NULL) {
+        server->thread = here;
+        server->gateway->thread = here;
+    }
+    backend->thread = here;
 }
 
 /* Keep the server: who is inside goes on to use it. */
@@ -33,7 +59,7 @@ int ext_backend_enter(struct ext_backend *backend)
         return -1;
     }
     if (backend->depth++ == 0) {
-        backend->thread = PyThread_get_thread_ident();
+        enter_own(backend);
         Py_INCREF((PyObject *)backend);
         enter_hold(backend);
     }
@@ -55,12 +81,38 @@ int ext_backend_enter_alone(struct ext_backend *backend)
     return 0;
 }
 
+/* It has woken the thread that closes the server when it leaves. */
+static void on_posted(struct xs_io_job *job)
+{
+    struct ext_backend *backend = xs_container_of(job, struct ext_backend, job);
+
+    backend->is_posted = false;
+}
+
 void ext_backend_enter_to_close(struct ext_backend *backend)
 {
     XS_ASSERT(backend->depth == 0);
     backend->thread = PyThread_get_thread_ident();
     backend->depth = 1;
     Py_INCREF((PyObject *)backend);
+}
+
+bool ext_backend_hand_over(struct ext_backend *backend)
+{
+    struct xs_io *io;
+
+    if (backend->drive == NULL || !enter_is_elsewhere(backend)) {
+        return false;
+    }
+    enter_hold(backend);
+    backend->is_dropped = true;
+    if (!backend->is_posted) {
+        io = backend->drive->io;
+        backend->is_posted = true;
+        backend->job.run = on_posted;
+        io->ops->post(io, &backend->job);
+    }
+    return true;
 }
 
 static void leave_drop_peers(struct ext_backend *backend)
@@ -93,6 +145,12 @@ void ext_backend_leave(struct ext_backend *backend)
         return;
     }
     leave_drop_peers(backend);
+    if (backend->is_dropped) {
+        backend->is_dropped = false;
+        if (backend->server != NULL) {
+            ext_server_close(backend->server);
+        }
+    }
     if (backend->kicked) {
         backend->kicked = false;
         ext_notify(backend->on_kick);

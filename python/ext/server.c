@@ -352,19 +352,27 @@ static int server_clear(PyObject *self)
     return 0;
 }
 
-/* Nobody holds it any more, but perhaps its own application in a cycle: which
- * ends with the gateway. */
-static void server_finalize(PyObject *self)
+static void server_end(struct ext_server *server)
 {
-    struct ext_server *server = (struct ext_server *)self;
     PyObject *type;
     PyObject *error;
     PyObject *traceback;
 
     PyErr_Fetch(&type, &error, &traceback);
-    (void)server_clear(self);
+    (void)server_clear((PyObject *)server);
     ext_server_drop(server);
     PyErr_Restore(type, error, traceback);
+}
+
+/* Nobody holds it any more, but perhaps its own application in a cycle: which
+ * ends with the gateway. */
+static void server_finalize(PyObject *self)
+{
+    struct ext_server *server = (struct ext_server *)self;
+
+    if (!ext_server_hand_over(server)) {
+        server_end(server);
+    }
 }
 
 static void server_dealloc(PyObject *self)
@@ -373,9 +381,10 @@ static void server_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
 
     if (PyObject_CallFinalizerFromDealloc(self) < 0) {
-        return; /* somebody holds it again, closed */
+        return; /* somebody holds it again, closed or about to be */
     }
     PyObject_GC_UnTrack(self);
+    server_end(server); /* its thread has never come */
     Py_CLEAR(server->logger);
     ext_access_free(server->access);
     ext_proxies_free(server->proxies);

@@ -79,7 +79,11 @@ static inline uint64_t ext_server_wait(const struct ext_server *server,
  * entered the backend alone. */
 void ext_server_close(struct ext_server *server);
 
-/* Nobody holds it any more: the same, on whatever thread this is. */
+/* Nobody holds it any more. If it is another thread's that one will close it,
+ * and until then it is held. */
+bool ext_server_hand_over(struct ext_server *server);
+
+/* Nobody holds it any more: the same as close, on whatever thread this is. */
 void ext_server_drop(struct ext_server *server);
 
 #endif

@@ -41,6 +41,11 @@ void ext_server_close(struct ext_server *server)
     Py_DECREF(backend); /* who is inside has a reference */
 }
 
+bool ext_server_hand_over(struct ext_server *server)
+{
+    return server->backend != NULL && ext_backend_hand_over(server->backend);
+}
+
 void ext_server_drop(struct ext_server *server)
 {
     struct ext_backend *backend = server->backend;

@@ -238,28 +238,35 @@ def test_backend_without_a_server_goes_from_thread_to_thread(uv, fd):
         assert elsewhere(act) is None
 
 
-def test_server_on_another_thread_is_that_threads(uv):
+def test_server_of_a_thread_that_has_ended_is_anybodys(uv):
     made = []
     assert elsewhere(lambda: made.append(new_server(uv))) is None
 
-    with pytest.raises(RuntimeError, match=OF_ANOTHER_THREAD):
-        made[0].listen()
-    with pytest.raises(RuntimeError, match=OF_ANOTHER_THREAD):
-        uv.select(0)
-    made.clear()
+    address = made[0].listen()
+    with raw.Client(address) as client:
+        client.send(REQUEST)
+        while not made[0].stats()["served"]:
+            uv.select(PATIENCE)
+        assert client.response().body == b"wsgi"
 
-    assert list(uv.select(0)) == []  # it was closed, and is nobody's
+    assert refused(elsewhere(made[0].close))  # it is this thread's by now
+    made[0].close()
 
 
 # ---- the last reference goes ----
 
 
-def test_server_dropped_on_another_thread_is_closed(uv):
+def test_server_dropped_on_another_thread_is_closed_by_its_own(uv):
+    told = []
     held = [new_server(uv)]
+    held[0].on_stopped = lambda: told.append(threading.get_ident())
     address = held[0].listen()
 
     assert elsewhere(held.clear) is None
+    assert told == []
+    uv.select(PATIENCE)  # it was woken for that
 
+    assert told == [threading.get_ident()]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, PATIENCE)
     new_server(uv).close()
@@ -283,8 +290,9 @@ def test_server_dropped_on_another_thread_serves_until_the_run_is_over(uv):
         socket.create_connection(address, PATIENCE)
 
 
-def test_server_dropped_by_its_worker_is_closed_there(uv, monkeypatch):
-    """The worker that ends the pool does not wait for itself."""
+def test_server_dropped_by_its_worker_is_closed_by_its_own_thread(
+    uv, monkeypatch
+):
 
     def app(environ, start_response):
         began.set()
@@ -306,6 +314,7 @@ def test_server_dropped_by_its_worker_is_closed_there(uv, monkeypatch):
 
         goes_on.set()
         assert dropped.wait(PATIENCE)
+        uv.select(PATIENCE)
 
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, PATIENCE)
@@ -397,6 +406,19 @@ def test_kick_of_a_response_may_drop_the_server_that_gives_it():
     guest.close()
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
+
+
+def test_server_whose_thread_does_not_come_goes_with_its_backend():
+    held = [_xsgi.Backend()]
+    held.append(new_server(held[0]))
+    address = held[1].listen()
+    assert elsewhere(lambda: held.pop(1) and None) is None
+
+    held.clear()
+    assert elsewhere(gc.collect) is None
+
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address, PATIENCE)
 
 
 def test_server_that_only_its_backend_holds_is_garbage():
