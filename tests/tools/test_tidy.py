@@ -68,7 +68,7 @@ def test_a_tree_in_order_has_no_fault(tmp_path):
             '"""A."""\n\n\ndef f():\n' + "    f()\n" * 70,
         ),
         ("leftover", "README.md", "TO" + "DO\n"),
-        ("machine", "README.md", "see /wo" + "rk/main/x\n"),
+        ("machine", "README.md", "see /ho" + "me/me/x\n"),
         ("banned", "core/base/a.h", "/* a.h - a. */\nstrcpy(a, b);\n"),
         ("banned", "core/base/a.c", "/* a.c - a. */\n    malloc(1);\n"),
         ("include", "core/base/a.c", '/* a.c - a. */\n#include "a.h"\n'),
