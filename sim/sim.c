@@ -285,12 +285,6 @@ struct xs_sim *xs_sim_of_drive(struct xs_drive *drive)
     return xs_container_of(drive, struct xs_sim, drive);
 }
 
-struct xs_sim *xs_sim_of_io(struct xs_io *io)
-{
-    XS_ASSERT(io->ops == &sim_io_ops);
-    return sim_of_io(io);
-}
-
 struct xs_io *xs_sim_io(struct xs_sim *sim)
 {
     return &sim->io;
@@ -314,11 +308,6 @@ const struct xs_sim_stats *xs_sim_stats(const struct xs_sim *sim)
 uint64_t xs_sim_hash(const struct xs_sim *sim)
 {
     return sim->hash;
-}
-
-void xs_sim_note(struct xs_sim *sim, const char *what, uint64_t a, uint64_t b)
-{
-    sim_event(sim, 0, what, a, b);
 }
 
 void xs_sim_calm(struct xs_sim *sim)

@@ -82,9 +82,8 @@ struct xs_sim_stats {
 XS_MUST_CHECK int xs_sim_new(struct xs_drive **out, struct xs_tape *tape,
                              const struct xs_sim_options *options);
 
-/* The simulation behind its two faces. */
+/* The simulation behind it. */
 struct xs_sim *xs_sim_of_drive(struct xs_drive *drive);
-struct xs_sim *xs_sim_of_io(struct xs_io *io);
 
 struct xs_io *xs_sim_io(struct xs_sim *sim);     /* borrowed */
 struct xs_tape *xs_sim_tape(struct xs_sim *sim); /* borrowed */
@@ -93,10 +92,6 @@ const struct xs_sim_stats *xs_sim_stats(const struct xs_sim *sim);
 
 /* A hash of every operation and its result so far. */
 uint64_t xs_sim_hash(const struct xs_sim *sim);
-
-/* Fold an event of the caller's into the hash and the trace. `what` is
- * static. */
-void xs_sim_note(struct xs_sim *sim, const char *what, uint64_t a, uint64_t b);
 
 /* No fault from now on; what was held back or lost in silence stays so. */
 void xs_sim_calm(struct xs_sim *sim);

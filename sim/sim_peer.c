@@ -72,25 +72,6 @@ int64_t xs_sim_peer_read(struct xs_sim_peer *peer, void *data, size_t len)
     return result;
 }
 
-size_t xs_sim_peer_readable(const struct xs_sim_peer *peer)
-{
-    return sim_pipe_readable(&peer_link(peer)->server.out);
-}
-
-size_t xs_sim_peer_writable(const struct xs_sim_peer *peer)
-{
-    const struct sim_end *end = &peer_link(peer)->client;
-
-    return end->dead || end->out.fin ? 0 : sim_pipe_room(&end->out);
-}
-
-size_t xs_sim_peer_unacked(const struct xs_sim_peer *peer)
-{
-    const struct sim_pipe *out = &peer_link(peer)->client.out;
-
-    return (size_t)(out->written - out->acked);
-}
-
 size_t xs_sim_peer_owed(const struct xs_sim_peer *peer)
 {
     const struct sim_pipe *in = &peer_link(peer)->server.out;
@@ -103,24 +84,6 @@ bool xs_sim_peer_ended(const struct xs_sim_peer *peer)
     const struct sim_pipe *in = &peer_link(peer)->server.out;
 
     return in->fin_arrived && sim_pipe_readable(in) == 0;
-}
-
-bool xs_sim_peer_dead(const struct xs_sim_peer *peer)
-{
-    return peer_link(peer)->client.dead;
-}
-
-bool xs_sim_peer_accepted(const struct xs_sim_peer *peer)
-{
-    const struct sim_link *link = peer_link(peer);
-
-    return link->conn != NULL ||
-           (link->server.closed && xs_list_empty(&link->waiting));
-}
-
-bool xs_sim_peer_closed(const struct xs_sim_peer *peer)
-{
-    return peer_link(peer)->server.closed;
 }
 
 unsigned xs_sim_peer_wanted(const struct xs_sim_peer *peer)

@@ -56,22 +56,11 @@ int64_t xs_sim_peer_write(struct xs_sim_peer *peer, const void *data,
  *   XS_ERESET  the connection was reset */
 int64_t xs_sim_peer_read(struct xs_sim_peer *peer, void *data, size_t len);
 
-/* Bytes that can be read now, and bytes that can be written now. */
-size_t xs_sim_peer_readable(const struct xs_sim_peer *peer);
-size_t xs_sim_peer_writable(const struct xs_sim_peer *peer);
-
-/* Bytes written that have not arrived at the server. */
-size_t xs_sim_peer_unacked(const struct xs_sim_peer *peer);
 /* Bytes that the server has written and that this end has not acknowledged. */
 size_t xs_sim_peer_owed(const struct xs_sim_peer *peer);
 
 /* The server's stream has ended and all of it was read. */
 bool xs_sim_peer_ended(const struct xs_sim_peer *peer);
-/* The connection was reset, by whomever. */
-bool xs_sim_peer_dead(const struct xs_sim_peer *peer);
-/* The server has accepted it; has closed it. */
-bool xs_sim_peer_accepted(const struct xs_sim_peer *peer);
-bool xs_sim_peer_closed(const struct xs_sim_peer *peer);
 /* What the server wants to be told: a set of xs_io_event. */
 unsigned xs_sim_peer_wanted(const struct xs_sim_peer *peer);
 
