@@ -202,7 +202,7 @@ static bool call_abort_is_right(const struct xs_app_call *call,
 
     switch (why) {
         case XS_ABORT_RESET:
-            return left || call->app->kills || call->app->memory_fails;
+            return left || call->app->kills;
         case XS_ABORT_EOF:
             return left && client->sent < call->plan->end;
         case XS_ABORT_SYNTAX:

@@ -110,7 +110,7 @@ void xs_conn_close(struct xs_conn *conn, bool abort)
     struct xs_server *server = conn->server;
 
     XS_ASSERT(conn->state != XS_CONN_ACTIVE);
-    xs_access_cut(conn, XS_ABORT_RESET);
+    xs_access_cut(conn, conn->tx.starved ? XS_ABORT_MEMORY : XS_ABORT_RESET);
     xs_conn_go(conn, XS_CONN_CLOSED);
     xs_deadline_disarm(&conn->receiving);
     xs_deadline_disarm(&conn->writing);
@@ -340,7 +340,8 @@ static void conn_settle(struct xs_conn *conn)
 static void conn_break(struct xs_conn *conn)
 {
     if (conn->state == XS_CONN_ACTIVE) {
-        xs_conn_abort(conn, XS_ABORT_RESET, XS_REFUSE_NOT);
+        xs_conn_abort(conn, conn->tx.starved ? XS_ABORT_MEMORY : XS_ABORT_RESET,
+                      XS_REFUSE_NOT);
     } else if (conn->state != XS_CONN_CLOSED) {
         xs_conn_close(conn, true);
     }

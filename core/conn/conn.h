@@ -118,6 +118,7 @@ struct xs_conn {
         bool progress;     /* bytes went since the deadline was settled */
         bool blocked;      /* the socket took less than we had */
         bool broken;       /* the peer is gone: nothing can be written */
+        bool starved;      /* broken for want of memory, not by the peer */
         bool full;         /* over the high mark; a drain is owed */
     } tx;
 

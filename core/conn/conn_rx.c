@@ -91,6 +91,13 @@ static void rx_ended(struct xs_conn *conn, int64_t result)
     }
 }
 
+/* No memory for this one: shed load. */
+static void rx_starve(struct xs_conn *conn)
+{
+    conn->tx.broken = true;
+    conn->tx.starved = true;
+}
+
 void xs_rx_receive(struct xs_conn *conn)
 {
     int64_t got;
@@ -99,7 +106,7 @@ void xs_rx_receive(struct xs_conn *conn)
         return;
     }
     if (!rx_make_room(conn)) {
-        conn->tx.broken = true; /* shed load: no memory for this one */
+        rx_starve(conn);
         return;
     }
     got = conn->server->io->ops->recv(conn->io, conn->rx.block + conn->rx.end,
@@ -213,7 +220,7 @@ static void rx_advance_head(struct xs_conn *conn)
     if (conn->state == XS_CONN_IDLE) {
         conn->rx.head_at = conn->rx.parsed;
         if (!rx_take_fields(conn)) {
-            conn->tx.broken = true;
+            rx_starve(conn);
             return;
         }
     }

@@ -155,6 +155,7 @@ void xs_response_fail(struct xs_request *req)
     writer->keep_alive = conn->req.head.keep_alive && response_may_keep(conn);
     if (xs_writer_refuse(writer, &conn->tx.queue, XS_REFUSE_FAILED) != 0) {
         conn->tx.broken = true;
+        conn->tx.starved = true;
     }
     response_end(conn, "failed");
 }
