@@ -28,6 +28,10 @@ POOL = 16
 
 SEARCH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 
+#: The environment of other programs: nothing is loaded into them that was
+#: meant for ours, a sanitizer for instance.
+PLAIN = {"PATH": SEARCH}
+
 
 def find(program):
     """Its path, or None: distributions hide them from users."""
@@ -82,7 +86,7 @@ class Proxy:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 self.command(),
-                env={**os.environ, **self.environment()},
+                env={**PLAIN, **self.environment()},
                 pass_fds=[each.fileno() for each in self.sockets.values()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -374,7 +378,7 @@ class Haproxy(Proxy):
     def answered(self):
         """A line for every request: termination state, status, what for."""
         lines = self.said().splitlines()
-        return [line for line in lines if re.match(r"\S\S \d+ \S+ /", line)]
+        return [line for line in lines if re.match(r"\S\S -?\d+ \S+ /", line)]
 
     def complaints(self):
         """Those that ended in another way than well or by the client."""

@@ -128,7 +128,9 @@ class TestCurl:
     def curl(server, *args, path="/hello", data=None):
         command = ["curl", "-sS", "-q", "--noproxy", "*"]
         command += ["--max-time", str(PATIENCE), *args, server.url + path]
-        done = subprocess.run(command, input=data, capture_output=True)
+        done = subprocess.run(
+            command, input=data, capture_output=True, env=proxies.PLAIN
+        )
         assert done.returncode == 0, done.stderr
         return done
 
