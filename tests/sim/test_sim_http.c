@@ -286,7 +286,7 @@ static void play_case(struct play *play, const struct http_case *one)
             longest = one->steps[i].len;
         }
     }
-    step = longest / (BYTES_MAX / longest) + 1;
+    step = longest * longest / BYTES_MAX + 1;
     play_once(play, one, (struct cut){0, 0});
     for (size_t first = 1; first < longest; first += step) {
         play_once(play, one, (struct cut){first, 0});

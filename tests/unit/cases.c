@@ -79,12 +79,21 @@ static size_t repeat_of(char *line)
     return times;
 }
 
+/* `data`, so many times. */
+static void add_times(struct http_step *step, const void *data, size_t len,
+                      size_t times)
+{
+    step->data = must(realloc(step->data, step->len + len * times + 1));
+    for (size_t i = 0; i < times; i++) {
+        memcpy(step->data + step->len, data, len);
+        step->len += len;
+    }
+    step->data[step->len] = '\0';
+}
+
 static void add(struct http_step *step, const void *data, size_t len)
 {
-    step->data = must(realloc(step->data, step->len + len + 1));
-    memcpy(step->data + step->len, data, len);
-    step->len += len;
-    step->data[step->len] = '\0';
+    add_times(step, data, len, 1);
 }
 
 static void add_bytes(struct http_step *step, char *line)
@@ -97,9 +106,7 @@ static void add_bytes(struct http_step *step, char *line)
     while (*at != '\0') {
         piece[len++] = unescape(&at);
     }
-    for (size_t i = 0; i < times; i++) {
-        add(step, piece, len);
-    }
+    add_times(step, piece, len, times);
 }
 
 static void begin_case(struct http_cases *cases, const char *title)
