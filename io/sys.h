@@ -29,6 +29,10 @@ void xs_sys_tune_conn(int fd);
 /* Flags for send and sendmsg: no SIGPIPE. */
 extern const int xs_sys_send_flags;
 
+/* Reset a connection now, whoever else holds it. May do nothing: then it ends
+ * with its last descriptor. */
+void xs_sys_disconnect(int fd);
+
 /* See xs_io_ops.unacked. */
 int64_t xs_sys_unacked(int fd);
 

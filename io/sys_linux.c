@@ -37,6 +37,13 @@ void xs_sys_tune_conn(int fd)
     (void)fd;
 }
 
+void xs_sys_disconnect(int fd)
+{
+    struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+
+    (void)connect(fd, &nowhere, sizeof nowhere);
+}
+
 int64_t xs_sys_unacked(int fd)
 {
     int bytes = 0;

@@ -1,6 +1,7 @@
 /* uv_conn.c - a connection: system calls and what their errors mean. */
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -118,15 +119,34 @@ int xs_uv_shutdown_wr(struct xs_io_conn *base)
     return 0;
 }
 
+/* Rule 11: to close then is to reset, which a shutdown would come before. */
+static bool conn_has_unread(int fd)
+{
+    int len = 0;
+
+    return ioctl(fd, FIONREAD, &len) == 0 && len > 0;
+}
+
+/* Both fail for a unix socket, which knows no reset. */
+static void conn_reset(int fd)
+{
+    struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    xs_sys_disconnect(fd);
+}
+
 void xs_uv_close(struct xs_io_conn *base, bool abort)
 {
     struct uv_conn *conn = conn_of(base);
     int fd = conn->fd.fd;
 
-    if (abort) {
-        /* Fails for a unix socket, which knows no reset. */
-        struct linger now = {.l_onoff = 1, .l_linger = 0};
-        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    /* A process that the application has forked may hold the connection, too:
+     * closing our descriptor would end nothing. */
+    if (abort || conn_has_unread(fd)) {
+        conn_reset(fd);
+    } else {
+        (void)shutdown(fd, SHUT_RDWR);
     }
     xs_uv_fd_close(&conn->fd);
     (void)close(fd);

@@ -16,6 +16,7 @@
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/fork.h"
 
 struct asgi_runner {
     PyObject_HEAD
@@ -69,6 +70,15 @@ void asgi_runner_hold(PyObject *self, PySendResult step, PyObject *object)
     runner->held = true;
     runner->held_step = step;
     runner->held_object = object;
+}
+
+/* The application was called. If it has forked, its child ends here: it has a
+ * copy of the loop, and must not go on with it. */
+static void runner_check_process(const struct asgi_runner *runner)
+{
+    if (runner->request->gateway != NULL) {
+        ext_fork_check(runner->request->gateway->base.fork_count);
+    }
 }
 
 /* What was held, as the present step. */
@@ -224,6 +234,7 @@ static PySendResult runner_am_send(PyObject *self, PyObject *value,
         step = PyIter_Send(runner->coro, value, result);
     }
     runner->stepping = false;
+    runner_check_process(runner);
     return step == PYGEN_NEXT ? step : runner_end(runner, step, result);
 }
 
@@ -289,6 +300,7 @@ static PyObject *runner_throw(PyObject *self, PyObject *const *args,
         runner->stepping = true;
         step = runner_throw_into(runner, args, count, &result);
         runner->stepping = false;
+        runner_check_process(runner);
     } else {
         /* Cancelled before its first step: the application never runs. */
         runner->began = true;

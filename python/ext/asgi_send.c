@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "python/ext/asgi_parts.h"
 #include "python/ext/bridge.h"
+#include "python/ext/fork.h"
 
 #define SEND_START "http.response.start"
 #define SEND_BODY "http.response.body"
@@ -395,6 +396,9 @@ PySendResult asgi_send_step(struct asgi_await *await, PyObject **result)
     struct asgi_request *request = await->request;
     PySendResult step = PYGEN_RETURN;
 
+    if (request->gateway != NULL) {
+        ext_fork_check(request->gateway->base.fork_count);
+    }
     if (!await->queued) {
         step = send_live(request) < 0 ? PYGEN_ERROR : send_message(await);
     } else if (request->req == NULL &&

@@ -10,6 +10,7 @@
 #include "core/base/limits.h"
 #include "io/uv.h"
 #include "python/ext/bridge.h"
+#include "python/ext/fork.h"
 #include "python/ext/server.h"
 #include "python/ext/state.h"
 
@@ -94,6 +95,7 @@ static PyObject *backend_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (self == NULL) {
         return NULL;
     }
+    self->fork_count = ext_fork_count();
     err = strcmp(kind, "sim") == 0 ? backend_new_sim(self, seed, faults != 0)
                                    : xs_uv_new(&self->drive);
     if (err != 0) {
@@ -112,6 +114,7 @@ int ext_backend_run(struct ext_backend *backend, uint64_t timeout_ns)
     int result = 0;
     int err;
 
+    ext_fork_check(backend->fork_count);
     if (ext_backend_enter_alone(backend) < 0) {
         return -1;
     }
@@ -321,6 +324,9 @@ static int backend_clear(PyObject *self)
 {
     struct ext_backend *backend = (struct ext_backend *)self;
 
+    if (ext_backend_is_foreign(backend)) {
+        return 0;
+    }
     XS_ASSERT(backend->depth == 0);
     Py_CLEAR(backend->on_kick);
     Py_CLEAR(backend->held);
@@ -333,8 +339,10 @@ static void backend_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
 
     PyObject_GC_UnTrack(self);
-    (void)backend_clear(self);
-    backend_free_drive((struct ext_backend *)self);
+    if (!ext_backend_is_foreign((struct ext_backend *)self)) {
+        (void)backend_clear(self);
+        backend_free_drive((struct ext_backend *)self);
+    } /* else memory is lost, and the child's end is near */
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -49,6 +49,7 @@ struct ext_backend {
     PyThreadState *saved;                 /* the bridge's */
     struct xs_tape *tape; /* owned; NULL but for the simulation */
     bool is_sim;
+    unsigned fork_count; /* of the process that made it */
 
     /* Written only by server.c. */
     struct ext_server *server; /* borrowed: the one that runs on it */
@@ -74,6 +75,9 @@ struct ext_backend {
 
 /* The backend in `object`, open. NULL with an exception set. Borrowed. */
 struct ext_backend *ext_backend_of(struct ext_state *state, PyObject *object);
+
+/* It is the parent's, and we are a forked child: see fork.h. */
+bool ext_backend_is_foreign(const struct ext_backend *backend);
 
 /* Begin to use the backend, also from inside of it. Until leave it stays, and
  * so does its server. -1 with an exception set. */

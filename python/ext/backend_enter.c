@@ -3,6 +3,7 @@
 #include "core/base/base.h"
 #include "python/ext/backend.h"
 #include "python/ext/bridge.h"
+#include "python/ext/fork.h"
 #include "python/ext/server.h"
 
 /* Threads that have ended without a word leave their backend to others. */
@@ -15,6 +16,11 @@ static bool thread_lives(unsigned long ident)
         thread = PyThreadState_Next(thread);
     }
     return thread != NULL;
+}
+
+bool ext_backend_is_foreign(const struct ext_backend *backend)
+{
+    return backend->fork_count != ext_fork_count();
 }
 
 static bool enter_is_elsewhere(const struct ext_backend *backend)
@@ -50,6 +56,12 @@ int ext_backend_enter(struct ext_backend *backend)
 {
     if (backend->drive == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "the backend is closed");
+        return -1;
+    }
+    if (ext_backend_is_foreign(backend)) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "the backend is the parent process's: a forked child "
+                        "makes its own");
         return -1;
     }
     if (enter_is_elsewhere(backend)) {
@@ -195,8 +207,8 @@ void ext_backend_kick(struct ext_backend *backend)
 void ext_backend_drop_peer(struct ext_backend *backend,
                            struct xs_sim_peer *peer)
 {
-    if (backend->drive == NULL) {
-        return; /* it went with it */
+    if (backend->drive == NULL || ext_backend_is_foreign(backend)) {
+        return; /* it went with it, or is not ours */
     }
     peer->on_event = NULL;
     if (enter_is_elsewhere(backend)) {

@@ -5,6 +5,7 @@
 #include "core/base/base.h"
 #include "core/base/limits.h"
 #include "python/ext/bridge.h"
+#include "python/ext/fork.h"
 
 PyDoc_STRVAR(disconnected_doc,
              "The client has gone: the response cannot reach it any more.\n"
@@ -33,6 +34,7 @@ int ext_gateway_init(struct ext_gateway *gateway, PyObject *app,
     gateway->app = Py_NewRef(app);
     gateway->disconnected = Py_NewRef(disconnected);
     gateway->thread = PyThread_get_thread_ident();
+    gateway->fork_count = ext_fork_count();
     if (logging != NULL) {
         gateway->logger =
             PyObject_CallMethod(logging, "getLogger", "s", "xsgi.error");

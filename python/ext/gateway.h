@@ -50,6 +50,7 @@ struct ext_gateway {
     PyObject *logger;                  /* owned: xsgi.error */
     PyObject *disconnected;            /* owned: xsgi.ClientDisconnected */
     unsigned long thread;              /* the loop's */
+    unsigned fork_count;               /* of the process that serves */
     size_t running; /* requests whose application has not returned, be their
                      * response complete or not; with the GIL held */
     bool told_websocket; /* the log has said that there are none yet */

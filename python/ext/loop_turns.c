@@ -11,6 +11,7 @@
 
 #include "python/ext/loop_turns.h"
 
+#include "python/ext/fork.h"
 #include "python/ext/state.h"
 
 /* The next CPython may do more in a turn than we know. */
@@ -132,6 +133,7 @@ static PyObject *turns_run_once(PyObject *self, PyObject *unused)
           turns_timeout(turns, timers, &timeout_ns) < 0 ||
           turns_poll(turns, timeout_ns) < 0 ||
           turns_timers_run(turns, timers) < 0 || turns_run_ready(turns) < 0;
+    ext_fork_check(turns->backend->fork_count);
     Py_DECREF(timers);
     if (err != 0) {
         return NULL;

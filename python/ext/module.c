@@ -2,6 +2,7 @@
 
 #include "python/ext/module.h"
 
+#include "python/ext/fork.h"
 #include "python/ext/server_access.h"
 #include "python/ext/state.h"
 
@@ -73,7 +74,7 @@ static int module_exec(PyObject *module)
     struct ext_state *state = ext_state_of(module);
 
     state->disconnected = ext_gateway_init_type(module);
-    if (state->disconnected == NULL ||
+    if (state->disconnected == NULL || ext_fork_init() < 0 ||
         ext_asgi_init(&state->asgi, module, state->disconnected) < 0 ||
         ext_wsgi_init(&state->wsgi, module, state->disconnected) < 0 ||
         ext_init_backend(module) < 0 || ext_init_server(module) < 0 ||

@@ -43,13 +43,18 @@ void ext_server_close(struct ext_server *server)
 
 bool ext_server_hand_over(struct ext_server *server)
 {
-    return server->backend != NULL && ext_backend_hand_over(server->backend);
+    return server->backend != NULL &&
+           !ext_backend_is_foreign(server->backend) &&
+           ext_backend_hand_over(server->backend);
 }
 
 void ext_server_drop(struct ext_server *server)
 {
     struct ext_backend *backend = server->backend;
 
+    if (backend != NULL && ext_backend_is_foreign(backend)) {
+        return; /* nor is what follows from it ours */
+    }
     if (backend != NULL) {
         ext_backend_enter_to_close(backend);
         ext_server_close(server);

@@ -12,7 +12,14 @@
 
 #include "core/base/base.h"
 #include "python/ext/bridge.h"
+#include "python/ext/fork.h"
 #include "python/ext/wsgi_parts.h"
+
+/* The application was called. If it has forked, its child ends here. */
+static void check_process(const struct wsgi_request *request)
+{
+    ext_fork_check(request->gateway->base.fork_count);
+}
 
 /* ---- raising ---- */
 
@@ -198,6 +205,7 @@ int wsgi_request_put(struct wsgi_request *request, PyObject *block, bool more,
 {
     int err;
 
+    check_process(request);
     if (request->head == WSGI_HEAD_NONE) {
         PyErr_SetString(PyExc_AssertionError,
                         "there is a body before start_response was called");
@@ -231,6 +239,7 @@ static PyObject *request_write(PyObject *self, PyObject *block)
     struct wsgi_request *request = wsgi_request_of(self);
     int err;
 
+    check_process(request);
     if (!PyBytes_Check(block)) {
         PyErr_Format(PyExc_TypeError, "write() takes bytes, not %.100s",
                      Py_TYPE(block)->tp_name);
@@ -324,6 +333,7 @@ void wsgi_request_run(struct wsgi_request *request)
     args[2] = (PyObject *)request;
     result = PyObject_Vectorcall(request->gateway->base.app, args + 1,
                                  2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    check_process(request);
     if (result == NULL || wsgi_response_take(request, result) < 0) {
         wsgi_request_fail(request);
         return;
@@ -333,6 +343,7 @@ void wsgi_request_run(struct wsgi_request *request)
 
 void wsgi_request_fail(struct wsgi_request *request)
 {
+    check_process(request);
     wsgi_report_raised(request, "the WSGI application raised an exception");
     if (request->channel != NULL) {
         wsgi_channel_fail(request->channel);
@@ -369,6 +380,7 @@ static void close_result(struct wsgi_request *request)
         return;
     }
     done = PyObject_CallNoArgs(close);
+    check_process(request);
     Py_DECREF(close);
     if (done == NULL) {
         wsgi_report_raised(request, "close() of the iterable raised");

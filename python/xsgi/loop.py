@@ -9,11 +9,18 @@ the simulated backend the same loop runs in virtual time.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sys
 from asyncio import format_helpers
 
 from xsgi import _xsgi
 from xsgi.selector import Selector
+
+if sys.version_info < (3, 12):
+    # As asyncio does since: the child of a fork would wake its parent's loop,
+    # which then takes the child's signals for its own.
+    os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
 #: What a loop may do in C.
 _IN_C = ("call_soon", "call_at", "call_later", "_run_once")

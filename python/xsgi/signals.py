@@ -7,6 +7,9 @@ works while the application blocks the loop. It only
  2. starts a watchdog: whatever hangs, the process ends in bounded time.
 
 The loop learns of the signal by its wake-up descriptor and stops the server.
+
+A child that the application forks has the handlers and the descriptor, too. It
+gets back what was there before: its signals are its own affair.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from xsgi import log
 
@@ -31,6 +35,24 @@ MARGIN = 3.0
 #: Seconds that its last words may take: maybe nobody reads the log any more,
 #: or the application holds a lock of the logging for ever.
 LAST_WORDS = 1.0
+
+_Handlers = dict[signal.Signals, Any]
+
+#: What ours stand in for, while they are there: a list because it is written.
+_before: list[_Handlers] = []
+
+
+def _give_back() -> None:
+    """In a forked child: have signals as if there were no server."""
+    if not _before:
+        return
+    signal.set_wakeup_fd(-1)  # else the parent would hear of ours
+    for number, old in _before[0].items():
+        signal.signal(number, signal.SIG_DFL if old is None else old)
+    _before.clear()
+
+
+os.register_at_fork(after_in_child=_give_back)
 
 
 class Watchdog:
@@ -78,6 +100,18 @@ def _say_last_words() -> None:
 
 
 @contextmanager
+def _remembered() -> Iterator[_Handlers]:
+    """The handlers that are there now, which a forked child gets back."""
+    before: _Handlers = {each: signal.getsignal(each) for each in SIGNALS}
+    _before.append(before)
+    try:
+        yield before
+    finally:
+        if before in _before:  # not so in a child
+            _before.remove(before)
+
+
+@contextmanager
 def _installed(watchdog: Watchdog, patience: float | None) -> Iterator[None]:
     """Our handlers, until the end."""
 
@@ -108,18 +142,18 @@ def on_loop(
     if not _is_main_thread():
         yield
         return
-    before = {each: signal.getsignal(each) for each in SIGNALS}
-    for each in SIGNALS:
-        # For the loop's wake-up descriptor and its reader ...
-        loop.add_signal_handler(each, stop, each)
-    try:
-        # ... and the handler itself is ours.
-        with _installed(watchdog, patience):
-            yield
-    finally:
-        for number, old in before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL if old is None else old)
+    with _remembered() as before:
+        for each in SIGNALS:
+            # For the loop's wake-up descriptor and its reader ...
+            loop.add_signal_handler(each, stop, each)
+        try:
+            # ... and the handler itself is ours.
+            with _installed(watchdog, patience):
+                yield
+        finally:
+            for number, old in before.items():
+                loop.remove_signal_handler(number)
+                signal.signal(number, signal.SIG_DFL if old is None else old)
 
 
 @contextmanager
@@ -134,7 +168,7 @@ def on_descriptor(
         if not _is_main_thread():
             yield reader
             return
-        with _installed(watchdog, patience):
+        with _remembered(), _installed(watchdog, patience):
             before = signal.set_wakeup_fd(
                 writer.fileno(), warn_on_full_buffer=False
             )

@@ -1,0 +1,98 @@
+"""Applications that fork. The answer is the child's exit status, or "parent".
+
+/exit    the child exits with 7
+/return  the child answers "child", as the parent does
+/raise   the child raises
+/write   the child sends what it has before it returns
+/hold    the child lives until $RELEASE, a fifo, is opened
+/pool    a child of multiprocessing is terminated
+"""
+
+import asyncio
+import multiprocessing
+import os
+import sys
+import time
+
+fork = multiprocessing.get_context("fork")
+
+
+def hold():
+    for each in range(3):
+        os.dup2(os.open(os.devnull, os.O_RDWR), each)
+    os.open(os.environ["RELEASE"], os.O_RDONLY)
+    os._exit(0)
+
+
+def terminated():
+    """The exit code of a child that is told to go as soon as it runs."""
+    reader, writer = os.pipe()
+    child = fork.Process(target=run_for_ever, args=(writer,))
+    child.start()
+    os.read(reader, 1)
+    child.terminate()
+    child.join()
+    return child.exitcode
+
+
+def run_for_ever(writer):
+    os.write(writer, b"!")
+    while True:
+        time.sleep(0.01)
+
+
+def answer(path):
+    if path == "/pool":
+        return str(terminated())
+    if path not in ("/exit", "/return", "/raise", "/write", "/hold"):
+        return "hello"
+    pid = os.fork()
+    if pid == 0:
+        if path == "/exit":
+            sys.exit(7)
+        if path == "/raise":
+            raise LookupError("in the child")
+        if path == "/hold":
+            hold()
+        return "child"
+    if path == "/hold":
+        return "parent"
+    return str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+def wsgi(environ, start_response):
+    body = answer(environ["PATH_INFO"]).encode()
+    write = start_response("200 OK", [("Content-Length", str(len(body)))])
+    if environ["PATH_INFO"] == "/write":
+        write(body)
+        return []
+    return [body]
+
+
+def generator(environ, start_response):
+    """Forks while its body is iterated."""
+    start_response("200 OK", [])
+    yield answer(environ["PATH_INFO"]).encode()
+
+
+async def asgi(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while (await receive())["type"] != "lifespan.shutdown":
+            await send({"type": "lifespan.startup.complete"})
+        print("shutdown", flush=True)
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    body = answer(scope["path"]).encode()
+    if body == b"child" and scope["path"] == "/return":
+        await asyncio.sleep(0)  # to the loop
+    length = (b"content-length", b"%d" % len(body))
+    start = {"type": "http.response.start", "status": 200, "headers": [length]}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+async def in_task(scope, receive, send):
+    """Forks in a task of its own."""
+    if scope["type"] != "lifespan":
+        whole = asgi(scope, receive, send)
+        await asyncio.get_running_loop().create_task(whole)
