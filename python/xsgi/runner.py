@@ -6,6 +6,7 @@ load ─▶ bind ─▶ lifespan ─▶ listen ─▶ serve ─▶ stop ─▶ l
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from xsgi import loader, log
@@ -27,6 +28,7 @@ def run(app: str | Application | Config, **options: Any) -> None:
     """
     loader.refuse_nested("xsgi.run()")
     config = _config_of(app, options)
+    _fill_standard()
     log.setup(config)
     if config.reload:
         from xsgi import reload
@@ -34,6 +36,16 @@ def run(app: str | Application | Config, **options: Any) -> None:
         reload.run(config)
     else:
         _run(config)
+
+
+def _fill_standard() -> None:
+    """Have something where standard streams are closed.
+
+    Else the next socket gets that number: what is printed goes to a client.
+    """
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(fd, True)
+    os.close(fd)
 
 
 def _run(config: Config) -> None:
