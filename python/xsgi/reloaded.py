@@ -15,7 +15,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from xsgi import cli, runner
+from xsgi import cli, runner, signals
 from xsgi.config import Config
 from xsgi.errors import AppError, Error, StartupError
 
@@ -53,5 +53,5 @@ def _watch(lifeline: socket.socket) -> None:
     # Ctrl-C on a terminal is for both processes. The first signal has given
     # the next one its default action: it would end what is already stopping.
     # Until then the same signal once more is the same.
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
+    if not signals.came:
         os.kill(os.getpid(), number[0] if number else signal.SIGTERM)

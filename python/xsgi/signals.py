@@ -36,6 +36,9 @@ MARGIN = 3.0
 #: or the application holds a lock of the logging for ever.
 LAST_WORDS = 1.0
 
+#: The signals that have begun to stop this process.
+came: list[int] = []
+
 _Handlers = dict[signal.Signals, Any]
 
 #: What ours stand in for, while they are there: a list because it is written.
@@ -118,6 +121,7 @@ def _installed(watchdog: Watchdog, patience: float | None) -> Iterator[None]:
     def first(number: int, frame: FrameType | None) -> None:
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
+        came.append(number)
         watchdog.start(patience)
 
     before = {each: signal.signal(each, first) for each in SIGNALS}

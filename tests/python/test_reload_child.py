@@ -14,6 +14,7 @@ from reloading import (
     ASGI,
     HERE,
     LIFE,
+    WSGI,
     Project,
     catches,
     complaint,
@@ -140,6 +141,25 @@ def test_child_that_does_not_stop_is_killed(project):
 
     server.wait_for_line("listening on")
     assert "killing the process that does not stop" in server.output()
+
+
+def test_child_whose_application_takes_the_default_for_ctrl_c_is_replaced(
+    project,
+):
+    source = WSGI.replace(
+        "start_response(",
+        "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+        "    start_response(",
+    )
+    project.say("one", source)
+    server = project.serve()
+    assert get(server.address).body == b"one"
+
+    project.say("two", source)
+    server.wait_for_line("listening on", count=2)
+
+    assert get(server.address).body == b"two"
+    assert "killing" not in server.output()
 
 
 def test_interpreter_that_is_gone_is_one_line(project):
