@@ -5,6 +5,8 @@
  *     asgi_headers.c   its header fields
  *     asgi_task.c      a request gets an asyncio.Task
  *     asgi_lazy.c      one that becomes a task only if it has to
+ *     asgi_fields.c    what is in it until then
+ *     asgi_touched.c   what was done to it until then
  *     asgi_runner.c    the coroutine that the task runs
  *     asgi_report.c    what the log says of how it ended
  *     asgi_request.c   what `receive` and `send` are bound to
@@ -18,6 +20,7 @@
 #ifndef XS_EXT_ASGI_H
 #define XS_EXT_ASGI_H
 
+#include "python/ext/asgi_fields.h"
 #include "python/ext/gateway.h"
 #include "python/ext/python.h"
 #include "python/ext/spare.h"
@@ -68,10 +71,11 @@ struct ext_asgi {
     /* Made by asgi_lazy.c for the first gateway that wants it. */
     struct {
         PyTypeObject *type; /* owned: a subtype of asyncio.Task; NULL: none */
-        Py_ssize_t offset;  /* of its own fields */
         PyObject *enter;    /* owned: makes a task the current one */
         PyObject *leave;    /* owned; NULL: `enter` gives the one before */
         PyObject *spare;    /* owned: a task that nobody has seen */
+        PyObject *name;     /* owned: of one that is none yet */
+        struct asgi_fields fields;
     } lazy;
     struct ext_spare spare_requests;
     struct ext_spare spare_awaits;

@@ -8,19 +8,25 @@
  *     the first step ends       it never was one; kept for the next request
  *     ... in a wait             Task.__init__ now; its first step gives what
  *                               the coroutine yielded already
+ *     ... and it was kept       the same: who has it finds that it is done
  *     anybody looks at it       Task.__init__ at once, in the middle of the
  *                               step; how that ends is given to its first
  *                               step, which the loop calls soon
  *
- * "Looks at it" is any attribute, its repr, or an await: nobody ever meets an
- * uninitialized task, and its identity stays the same. What remains to be
- * seen is that asyncio.all_tasks() does not list it before it is one.
+ * "Looks at it" is any attribute, its repr, or an await. An unbound method,
+ * asyncio.Task.cancel(task), asks for none: it finds the fields of a pending
+ * task, see asgi_fields.h, and what it does to them is noticed when the step
+ * ends and done again to the real one. So nobody ever meets an uninitialized
+ * task, and its identity stays the same. What remains to be seen is that
+ * asyncio.all_tasks() does not list it before it is one, and that its unbound
+ * get_name() says Task-0.
  *
- * Needs Task(context=...) of Python 3.11 and the C Task of asyncio; without
- * them asgi_task.c does something else. */
+ * Needs Task(context=...) of Python 3.11 and the C Task of asyncio with the
+ * fields that we know; without them asgi_task.c does something else. */
 
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
+#include "python/ext/asgi_touched.h"
 #include "python/ext/bridge.h"
 #include "python/ext/report.h"
 
@@ -39,28 +45,85 @@ static struct lazy_task *lazy_of(PyObject *task)
     return (struct lazy_task *)(void *)((char *)task + offset);
 }
 
-/* Task.__init__(task, runner, loop=, context=[, eager_start=True]) */
-static int lazy_become(PyObject *task, bool eager)
+/* What is in it until it is a task. */
+static void lazy_values(PyObject *task, PyObject **values)
 {
-    struct lazy_task *lazy = lazy_of(task);
-    PyObject *runner = lazy->runner;
+    const struct lazy_task *lazy = lazy_of(task);
+
+    values[ASGI_FIELD_LOOP] = lazy->gateway->loop;
+    values[ASGI_FIELD_CORO] = lazy->runner;
+    values[ASGI_FIELD_CONTEXT] = lazy->context;
+    values[ASGI_FIELD_NAME] = lazy->gateway->asgi->lazy.name;
+}
+
+static bool lazy_untouched(PyObject *task)
+{
+    PyObject *values[ASGI_FIELD_COUNT];
+
+    lazy_values(task, values);
+    return asgi_fields_untouched(&lazy_of(task)->gateway->asgi->lazy.fields,
+                                 task, values);
+}
+
+static void lazy_fill(PyObject *task)
+{
+    PyObject *values[ASGI_FIELD_COUNT];
+
+    lazy_values(task, values);
+    asgi_fields_fill(&lazy_of(task)->gateway->asgi->lazy.fields, task, values);
+}
+
+/* ---- becoming one ---- */
+
+/* Task.__init__(task, runner, loop=, context=[, name=][, eager_start=True]) */
+static int become_init(PyObject *task, PyObject *runner, PyObject *name,
+                       bool eager)
+{
+    const struct lazy_task *lazy = lazy_of(task);
     PyObject *args = PyTuple_Pack(1, runner);
     PyObject *keywords = Py_BuildValue("{sOsO}", "loop", lazy->gateway->loop,
                                        "context", lazy->context);
     int err = -1;
 
-    /* First: __init__ may look at the task, too. */
-    lazy->runner = NULL;
     if (args != NULL && keywords != NULL &&
+        (name == NULL || PyDict_SetItemString(keywords, "name", name) == 0) &&
         (!eager ||
          PyDict_SetItemString(keywords, "eager_start", Py_True) == 0)) {
         err = Py_TYPE(task)->tp_base->tp_init(task, args, keywords);
     }
-    if (err < 0) {
-        lazy->runner = runner;
-    }
     Py_XDECREF(args);
     Py_XDECREF(keywords);
+    return err;
+}
+
+/* Become a task. What was done to it is done again: __init__ forgets. */
+static int lazy_become(PyObject *task, bool eager)
+{
+    struct lazy_task *lazy = lazy_of(task);
+    const struct asgi_fields *fields = &lazy->gateway->asgi->lazy.fields;
+    PyObject *runner = lazy->runner;
+    struct asgi_touched touched = {.name = NULL};
+    bool untouched = lazy_untouched(task);
+    int err;
+
+    /* First: all that follows looks at the task, too. */
+    lazy->runner = NULL;
+    err = untouched ? 0 : asgi_touched_save(&touched, task);
+    if (err == 0) {
+        asgi_fields_empty(fields, task);
+        err = become_init(task, runner, touched.name, eager && untouched);
+        if (err < 0) {
+            lazy->runner = runner;
+            asgi_fields_empty(fields, task);
+            lazy_fill(task);
+        }
+    } else {
+        lazy->runner = runner;
+    }
+    if (err == 0 && !untouched && asgi_touched_redo(&touched, task) < 0) {
+        err = -1;
+    }
+    asgi_touched_fini(&touched);
     return err;
 }
 
@@ -129,6 +192,18 @@ static PyTypeObject *lazy_new_type(struct ext_asgi *asgi, PyTypeObject *base)
     return (PyTypeObject *)type;
 }
 
+static int lazy_make(struct ext_asgi *asgi, PyTypeObject *base)
+{
+    if (asgi->lazy.name == NULL) {
+        /* asyncio's own begin with 1. */
+        asgi->lazy.name = PyUnicode_FromString("Task-0");
+    }
+    if (asgi->lazy.name != NULL) {
+        asgi->lazy.type = lazy_new_type(asgi, base);
+    }
+    return asgi->lazy.type == NULL ? -1 : 0;
+}
+
 /* asyncio.tasks.NAME, or NULL without an exception. */
 static PyObject *lazy_private(PyObject *tasks, const char *name)
 {
@@ -156,7 +231,7 @@ int asgi_lazy_init(struct ext_asgi *asgi)
 {
     PyObject *tasks;
     PyObject *base;
-    bool can;
+    int can;
 
     if (PY_VERSION_HEX < 0x030B0000) {
         return 0;
@@ -176,12 +251,15 @@ int asgi_lazy_init(struct ext_asgi *asgi)
     base = lazy_private(tasks, "Task");
     can = base != NULL && lazy_fits(base) && asgi->lazy.enter != NULL &&
           (PY_VERSION_HEX >= 0x030C0000) == (asgi->lazy.leave == NULL);
-    if (can) {
-        asgi->lazy.type = lazy_new_type(asgi, (PyTypeObject *)base);
+    if (can > 0) {
+        can = asgi_fields_find(&asgi->lazy.fields, (PyTypeObject *)base, tasks);
+    }
+    if (can > 0) {
+        can = lazy_make(asgi, (PyTypeObject *)base) < 0 ? -1 : 1;
     }
     Py_XDECREF(base);
     Py_DECREF(tasks);
-    return !can ? 0 : asgi->lazy.type == NULL ? -1 : 1;
+    return can;
 }
 
 /* ---- one request ---- */
@@ -199,14 +277,23 @@ static PyObject *lazy_take(struct ext_asgi *asgi)
     return asgi->lazy.type->tp_alloc(asgi->lazy.type, 0);
 }
 
-/* Takes `task`, which never became one. */
+/* Nobody can ever meet it, or what was done to it. */
+static bool lazy_unseen(PyObject *task)
+{
+    return Py_REFCNT(task) == 1 && lazy_untouched(task);
+}
+
+/* Takes `task`, which nobody has seen and which never became one. */
 static void lazy_give(struct ext_asgi *asgi, PyObject *task)
 {
     const char *weak = (char *)task + Py_TYPE(task)->tp_weaklistoffset;
+    PyObject *const *dict = _PyObject_GetDictPtr(task);
 
+    asgi_fields_empty(&asgi->lazy.fields, task);
+    *lazy_of(task) = (struct lazy_task){NULL, NULL, NULL};
     if (EXT_SPARE_KEEP > 0 && asgi->lazy.spare == NULL &&
-        Py_REFCNT(task) == 1 &&
-        *(PyObject *const *)(const void *)weak == NULL) {
+        *(PyObject *const *)(const void *)weak == NULL &&
+        (dict == NULL || *dict == NULL)) {
         asgi->lazy.spare = task;
     } else {
         Py_DECREF(task);
@@ -242,6 +329,15 @@ static void lazy_leave(struct asgi_gateway *gateway, PyObject *task,
     Py_XDECREF(done);
     Py_DECREF(before);
     PyErr_Restore(type, value, traceback);
+}
+
+/* It is a task now; if that has failed, nothing. */
+static void lazy_end(const struct ext_asgi *asgi, PyObject *task)
+{
+    if (lazy_of(task)->runner != NULL) {
+        asgi_fields_empty(&asgi->lazy.fields, task);
+    }
+    *lazy_of(task) = (struct lazy_task){NULL, NULL, NULL};
 }
 
 /* The first step, in `context` and with `task` as the current one. */
@@ -313,21 +409,22 @@ int asgi_lazy_start(struct asgi_request *request, PyObject *runner)
 
     if (task != NULL && context != NULL) {
         *lazy_of(task) = (struct lazy_task){gateway, runner, context};
+        lazy_fill(task);
         err = lazy_step(gateway, task, &step, &result);
     }
-    if (err == 0 && (step == PYGEN_NEXT || lazy_of(task)->runner == NULL)) {
+    if (err == 0 && (step == PYGEN_NEXT || lazy_of(task)->runner == NULL ||
+                     !lazy_unseen(task))) {
         err = lazy_go_on(request, task, runner, step, result);
     } else if (err == 0) {
         Py_XDECREF(result);
         if (step == PYGEN_ERROR) {
             lazy_raised(gateway);
         }
-        lazy_of(task)->runner = NULL;
         lazy_give(asgi, task);
         task = NULL;
     }
     if (task != NULL) {
-        *lazy_of(task) = (struct lazy_task){NULL, NULL, NULL};
+        lazy_end(asgi, task);
     }
     Py_XDECREF(task);
     Py_XDECREF(context);

@@ -288,8 +288,15 @@ static PyObject *runner_throw(PyObject *self, PyObject *const *args,
     PyObject *result = NULL;
     PySendResult step = PYGEN_ERROR;
 
-    if (runner->held && runner->held_step != PYGEN_NEXT) {
+    if (runner->held && runner->held_step == PYGEN_ERROR) {
         return runner_result(runner_release(runner, &result), result);
+    }
+    if (runner->held && runner->held_step == PYGEN_RETURN) {
+        /* Cancelled in its only step: as of any task, that is its end. */
+        runner->held = false;
+        Py_CLEAR(runner->held_object);
+        asgi_throw(args, count);
+        return NULL;
     }
     runner->held = false;
     Py_CLEAR(runner->held_object);

@@ -49,6 +49,7 @@ void ext_asgi_clear(struct ext_asgi *asgi)
     Py_CLEAR(asgi->lazy.type);
     Py_CLEAR(asgi->lazy.enter);
     Py_CLEAR(asgi->lazy.leave);
+    Py_CLEAR(asgi->lazy.name);
     Py_CLEAR(asgi->cancelled);
 }
 

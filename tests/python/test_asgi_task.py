@@ -57,6 +57,80 @@ def test_task_that_is_looked_at_early_ends_when_it_fails(probe, how):
     assert done
 
 
+def test_unbound_methods_find_a_pending_task_in_the_first_step(probe):
+    said = probe.get_json("/unbound")
+
+    cancelling = "0" if sys.version_info >= (3, 11) else None
+    context = "<_context" if sys.version_info >= (3, 12) else None
+    assert said == {
+        "get_context": context,
+        "cancelling": cancelling,
+        "uncancel": cancelling,
+        "get_loop": True,
+        "get_coro": True,
+        "get_name": "Task-",
+        "Task.result": "not done",
+        "Task.exception": "not done",
+        "Task.done": False,
+        "Task.cancelled": False,
+        "Task.repr": "<Task pending ",
+        "Future.result": "not done",
+        "Future.exception": "not done",
+        "Future.done": False,
+        "Future.cancelled": False,
+        "Future.repr": said["Future.repr"],
+        "same": True,
+        "stack": True,
+    }
+    assert said["Future.repr"].startswith("<Task pending")
+
+
+def test_unbound_get_context_gives_that_of_the_step(probe):
+    assert probe.get("/unbound_context").body == b"checked"
+    assert json.loads(probe.get("/context").body)[0] == "none"
+
+
+@pytest.mark.parametrize("how", ["", "?wait"])
+def test_what_unbound_methods_do_to_a_task_holds(probe, how):
+    assert probe.get(f"/unbound_changes{how}").body == b"mine"
+
+    assert probe.seen("called") == "one"
+    assert probe.seen("called_too") == "two"
+    assert probe.get("/renamed").body == b"mine"
+    assert probe.get_json("/task")[1]
+
+
+def test_cancellation_by_an_unbound_method_comes_at_the_suspension(probe):
+    assert probe.get_json("/unbound_cancel") == [True, "unbound", True]
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("", [True, False, "<Task ", "NoneType"]),
+        ("?raise", [True, False, "<Task ", "NoneType"]),
+        ("?cancel", [True, True, "<Task ", "CancelledError"]),
+        ("?cancel_late", [True, True, "<Task ", "CancelledError"]),
+        ("?cancel_unbound", [True, True, "<Task ", "CancelledError"]),
+    ],
+)
+def test_task_that_was_kept_is_done_after_its_request(probe, how, end):
+    for _ in range(3):
+        probe.get(f"/kept_task{how}")
+
+    assert probe.get_json("/kept_tasks_end") == [3, 0, [end] * 3]
+
+
+def test_task_that_was_weakly_kept_goes_with_its_request(probe):
+    for _ in range(3):
+        assert probe.get("/weakly_kept_task").body == b"kept"
+
+    kept, alive = probe.get_json("/weakly_kept_tasks_end")
+
+    assert kept == 3
+    assert alive == 0
+
+
 def test_name_of_a_task_can_be_set(probe):
     assert probe.get("/renamed").body == b"mine"
 
