@@ -72,13 +72,17 @@ static void server_accept_want(struct xs_server *server, bool want)
 }
 
 /* No descriptors or no memory: leave those who wait alone for a while. */
-static void server_accept_later(struct xs_server *server)
+static void server_accept_later(struct xs_server *server, int err)
 {
+    const struct xs_server_events *events = &server->config.events;
     uint64_t now = server->io->ops->now(server->io);
 
     server_accept_want(server, false);
     server->accept_at_ns = now + XS_ACCEPT_PAUSE_NS;
     xs_server_alarm(server, server->accept_at_ns);
+    if (events->accept_failed != NULL) {
+        events->accept_failed(events->user, err);
+    }
 }
 
 static void on_accept(struct xs_io_listener *listener)
@@ -103,7 +107,7 @@ static void on_accept(struct xs_io_listener *listener)
             continue;
         }
         if (err != 0) {
-            server_accept_later(server);
+            server_accept_later(server, err);
             return;
         }
         if (xs_conn_open(server, io) != 0) {

@@ -76,6 +76,9 @@ struct xs_server_events {
      * already, or none could be given. */
     void (*refused)(void *user, const struct xs_io_addr *peer,
                     enum xs_refusal why, bool answered);
+    /* No connection can be accepted for a while: `err` says why. Those who
+     * want one wait. Often, as long as it lasts. */
+    void (*accept_failed)(void *user, int err);
     /* A connection is gone: free what xs_request.conn_user kept. */
     void (*conn_close)(void *user, void *conn_user);
     /* STOPPED: no listener and no connection is left. */

@@ -49,6 +49,15 @@ static void on_refused(void *user, const struct xs_io_addr *peer,
     ext_backend_called_out(server->backend);
 }
 
+static void on_accept_failed(void *user, int err)
+{
+    struct ext_server *server = user;
+
+    ext_backend_call_out(server->backend);
+    ext_refused_all(server, err);
+    ext_backend_called_out(server->backend);
+}
+
 static void on_conn_close(void *user, void *conn_user)
 {
     struct ext_server *server = user;
@@ -97,6 +106,7 @@ static int server_init(struct ext_server *server, struct ext_backend *backend,
     core.events = (struct xs_server_events){
         .access = server->access != NULL ? on_access : NULL,
         .refused = on_refused,
+        .accept_failed = on_accept_failed,
         .conn_close = on_conn_close,
         .stopped = on_stopped,
         .user = server,

@@ -22,10 +22,14 @@
 /* Lines about refused requests in one second. */
 #define EXT_REFUSED_LINES 10u
 
+/* Nothing more is said of connections that cannot be accepted for so long. */
+#define EXT_REFUSED_ALL_NS (UINT64_C(60) * 1000000000)
+
 struct ext_refused {
-    uint64_t until;  /* when the present second is over */
-    unsigned lines;  /* in it */
-    uint64_t unsaid; /* refusals that no line was for */
+    uint64_t until;     /* when the present second is over */
+    unsigned lines;     /* in it */
+    uint64_t unsaid;    /* refusals that no line was for */
+    uint64_t all_until; /* nothing is said of failing accepts till then */
 };
 
 struct ext_server {
@@ -54,6 +58,9 @@ int ext_server_hosts(PyObject *config, char **out, struct xs_slice *hosts);
 /* A request was refused: say so, if not too often. */
 void ext_refused_add(struct ext_server *server, const struct xs_io_addr *peer,
                      enum xs_refusal why, bool answered);
+
+/* No connection can be accepted: say so, if not too often. */
+void ext_refused_all(struct ext_server *server, int err);
 
 /* Say how many there were that nothing was said of. */
 void ext_refused_end(struct ext_server *server);

@@ -3,10 +3,13 @@
  * Each is a line, since each is an attack or somebody's broken client. But who
  * is refused decides how often, and must not fill the log: in one second there
  * are so many lines, the rest is counted, and the count is a line itself, with
- * the next refusal or at the server's end. */
+ * the next refusal or at the server's end. That nobody can come in, since there
+ * are no descriptors, is a line now and then. */
 
 #include <stdio.h>
+#include <sys/resource.h>
 
+#include "core/base/error.h"
 #include "python/ext/bridge.h"
 #include "python/ext/server.h"
 
@@ -47,9 +50,12 @@ void ext_refused_end(struct ext_server *server)
 
     if (unsaid > 0) {
         refused->unsaid = 0;
-        refused_logged(server, PyObject_CallMethod(
-                                   server->logger, "warning", "sK",
-                                   "%d more requests were refused", unsaid));
+        refused_logged(
+            server,
+            PyObject_CallMethod(server->logger, "warning", "sK",
+                                unsaid == 1 ? "%d more request was refused"
+                                            : "%d more requests were refused",
+                                unsaid));
     }
 }
 
@@ -71,4 +77,27 @@ void ext_refused_add(struct ext_server *server, const struct xs_io_addr *peer,
     } else {
         refused->unsaid++;
     }
+}
+
+void ext_refused_all(struct ext_server *server, int err)
+{
+    struct ext_refused *refused = &server->refused;
+    struct xs_io *io = server->backend->drive->io;
+    uint64_t now = io->ops->now(io);
+    struct rlimit files = {0};
+    char limit[64] = "";
+
+    if (now < refused->all_until) {
+        return;
+    }
+    refused->all_until = now + EXT_REFUSED_ALL_NS;
+    if (err == XS_EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        (void)snprintf(limit, sizeof limit, " (ulimit -n is %llu)",
+                       (unsigned long long)files.rlim_cur);
+    }
+    refused_logged(
+        server, PyObject_CallMethod(
+                    server->logger, "warning", "sIss",
+                    "new clients wait (open connections: %d): %s%s",
+                    server->core.stats.connections, xs_error_text(err), limit));
 }
