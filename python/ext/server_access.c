@@ -250,9 +250,11 @@ static void access_tell_lost(struct ext_access *access, PyObject *logger)
     struct access_sink *sink = &access->sink;
     const char *why = sink->error != 0 ? strerror(sink->error)
                                        : "whoever reads it is too slow";
-    PyObject *result = PyObject_CallMethod(
-        logger, "warning", "sKs", "%d lines of the access log are lost: %s",
-        (unsigned long long)sink->lost, why);
+    const char *format = sink->lost == 1
+                             ? "%d line of the access log is lost: %s"
+                             : "%d lines of the access log are lost: %s";
+    PyObject *result = PyObject_CallMethod(logger, "warning", "sKs", format,
+                                           (unsigned long long)sink->lost, why);
 
     sink->lost = 0;
     sink->error = 0;

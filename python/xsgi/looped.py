@@ -188,14 +188,18 @@ async def _finish(service: Service, stopped: asyncio.Event) -> None:
     if await _none_runs(service, until):
         return
     log.error.warning(
-        "cancelling %d requests: %g s are over", service.running, grace
+        "cancelling %s: %g s are over", _requests(service.running), grace
     )
     service.server.cancel()
     if not await _none_runs(service, loop.time() + CANCEL_PATIENCE):
         log.error.error(
-            "%d requests do not end although they were cancelled",
+            "requests that do not end although they were cancelled: %d",
             service.running,
         )
+
+
+def _requests(count: int) -> str:
+    return f"{count} request{'' if count == 1 else 's'}"
 
 
 async def _none_runs(service: Service, until: float | None) -> bool:
