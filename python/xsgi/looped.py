@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakSet
 
 from xsgi import _xsgi, log, signals
-from xsgi.errors import ConfigError
+from xsgi.errors import ConfigError, Error
 from xsgi.guest import Guest
 from xsgi.lifespan import Lifespan
 from xsgi.loop import Loop
@@ -40,6 +40,11 @@ def run(service: Service) -> None:
     try:
         loop.run_until_complete(_until_signalled(service, watchdog))
         log.error.info("stopped")
+    except asyncio.CancelledError:
+        # It was a graceful stop, but nobody has asked for it.
+        raise Error(
+            "The application has cancelled the task of the server: stopped."
+        ) from None
     finally:
         try:
             watchdog.renew(CANCEL_PATIENCE + EXECUTOR_PATIENCE)
