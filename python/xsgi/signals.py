@@ -1,7 +1,8 @@
 """SIGINT and SIGTERM: the first stops the server, the second the process.
 
 The handler runs between two bytecodes of whatever the main thread does, so it
-works while the application blocks the loop. It only
+works while the application blocks the loop, unless that is C code that holds
+the GIL: no handler of Python's works then. It only
 
  1. gives both signals their default action, which nothing can hold up, and
  2. starts a watchdog: whatever hangs, the process ends in bounded time.
