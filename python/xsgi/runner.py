@@ -20,7 +20,8 @@ def run(app: str | Application | Config, **options: Any) -> None:
 
     ``app`` is an application or "module:attribute"; ``options`` are those of
     ``Config``, which may also be given as it is. A second signal ends the
-    process at once, but for C code that holds the GIL. Outside the main thread no signal is handled.
+    process at once, but for C code that holds the GIL. Outside the main thread
+    no signal is handled.
 
     Raises ``xsgi.Error`` with one line if there is nothing to serve, nowhere
     to listen, or the application does not start up. With ``reload`` another
