@@ -88,6 +88,16 @@ def test_child_does_not_keep_connections_open_after_the_end(
         assert client.is_closed()
 
 
+def test_child_does_not_keep_a_broken_response_open(serve, release):
+    server = serve("fork_app:torn", env={"RELEASE": str(release)})
+
+    with raw.Client(server.address) as client:
+        answer = client.get("/")
+
+        assert answer.body in (b"", b"parent")
+        assert not answer.complete
+
+
 def test_signal_to_a_child_is_for_the_child(serve, way):
     server = serve(*way)
 

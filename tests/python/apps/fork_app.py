@@ -75,6 +75,13 @@ def generator(environ, start_response):
     yield answer(environ["PATH_INFO"]).encode()
 
 
+def torn(environ, start_response):
+    """Breaks off, while a child holds the connection."""
+    start_response("200 OK", [])
+    yield answer("/hold").encode()
+    raise LookupError("no more")
+
+
 async def asgi(scope, receive, send):
     if scope["type"] == "lifespan":
         while (await receive())["type"] != "lifespan.shutdown":
