@@ -8,7 +8,8 @@
  *     the first step ends       it never was one; kept for the next request
  *     ... in a wait             Task.__init__ now; its first step gives what
  *                               the coroutine yielded already
- *     ... and it was kept       the same: who has it finds that it is done
+ *     ... and it was kept       the same: who has it finds that it is done (on
+ *                               Python 3.11 after the loop's next turn)
  *     anybody looks at it       Task.__init__ at once, in the middle of the
  *                               step; how that ends is given to its first
  *                               step, which the loop calls soon

@@ -30,6 +30,27 @@ def test_auto_answers_on_every_python():
         assert served.get("/hello").body == b"hello"
 
 
+# What Task-0 is, is no task yet.
+_NONE_YET = b"Task-0"
+_RUN = "from xsgi.__main__ import main; main()"
+
+
+@pytest.mark.skipif(
+    not (3, 11) <= sys.version_info < (3, 14), reason="not known to be lazy"
+)
+def test_lazy_is_what_is_tested_as_such():
+    with Probe("--task-mode", "lazy") as served:
+        assert served.get("/unbound_name").body == _NONE_YET
+
+
+def test_lazy_gives_way_where_a_task_cannot_be_looked_at():
+    code = f"from asyncio import tasks; del tasks._unregister_task; {_RUN}"
+    with Probe("--task-mode", "lazy", program=("-c", code)) as served:
+        assert served.get("/unbound_name").body.startswith(b"Task-")
+        assert served.get("/unbound_name").body != _NONE_YET
+        assert served.get_json("/unbound")["get_loop"]
+
+
 def test_current_task_is_a_real_task_and_stays_the_same(probe):
     before, same, stack = probe.get_json("/task")
 

@@ -40,6 +40,11 @@ async def unbound(scope, receive, send):
 
 
 @page
+async def unbound_name(scope, receive, send):
+    await text(send, asyncio.Task.get_name(asyncio.current_task()))
+
+
+@page
 async def unbound_context(scope, receive, send):
     """Nothing but the context: it is that of the step."""
     if hasattr(asyncio.Task, "get_context"):
