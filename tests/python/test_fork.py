@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 
 import pytest
 
@@ -88,14 +89,17 @@ def test_child_does_not_keep_connections_open_after_the_end(
         assert client.is_closed()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="see xs_sys_disconnect")
 def test_child_does_not_keep_a_broken_response_open(serve, release):
+    """Only a reset can say that a body without a length is not whole."""
     server = serve("fork_app:torn", env={"RELEASE": str(release)})
 
     with raw.Client(server.address) as client:
-        answer = client.get("/")
+        client.send(b"GET / HTTP/1.0\r\n\r\n")
 
-        assert answer.body in (b"", b"parent")
-        assert not answer.complete
+        with pytest.raises(ConnectionResetError):
+            while client.sock.recv(1000):
+                pass
 
 
 def test_signal_to_a_child_is_for_the_child(serve, way):
