@@ -28,12 +28,14 @@ def way(request):
 
 @pytest.fixture
 def release(tmp_path):
-    """A fifo: a child lives until it is opened."""
+    """A fifo: a child lives until it is written to."""
     path = tmp_path / "release"
     os.mkfifo(path)
     yield path
-    with contextlib.suppress(OSError):  # no child has come that far
-        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    with contextlib.suppress(OSError):  # there is no child
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(fd, b"!")
+        os.close(fd)
 
 
 def check_goes_on(server, client):

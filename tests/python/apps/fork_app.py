@@ -4,23 +4,26 @@
 /return  the child answers "child", as the parent does
 /raise   the child raises
 /write   the child sends what it has before it returns
-/hold    the child lives until $RELEASE, a fifo, is opened
+/hold    the child lives until $RELEASE, a fifo, is written to
 /pool    a child of multiprocessing is terminated
 """
 
 import asyncio
 import multiprocessing
 import os
+import select
 import sys
 import time
 
 fork = multiprocessing.get_context("fork")
 
 
-def hold():
+def hold(ready):
     for each in range(3):
         os.dup2(os.open(os.devnull, os.O_RDWR), each)
-    os.open(os.environ["RELEASE"], os.O_RDONLY)
+    released = os.open(os.environ["RELEASE"], os.O_RDONLY | os.O_NONBLOCK)
+    os.write(ready, b"!")
+    select.select([released], [], [])
     os._exit(0)
 
 
@@ -46,6 +49,7 @@ def answer(path):
         return str(terminated())
     if path not in ("/exit", "/return", "/raise", "/write", "/hold"):
         return "hello"
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         if path == "/exit":
@@ -53,9 +57,10 @@ def answer(path):
         if path == "/raise":
             raise LookupError("in the child")
         if path == "/hold":
-            hold()
+            hold(writer)
         return "child"
     if path == "/hold":
+        os.read(reader, 1)
         return "parent"
     return str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
