@@ -52,7 +52,7 @@ static size_t number(struct xs_slice text, int base)
     char *end;
     size_t value;
 
-    assert_in_range(text.len, 1, sizeof digits - 1);
+    assert_true(text.len >= 1 && text.len < sizeof digits);
     memcpy(digits, text.data, text.len);
     digits[text.len] = '\0';
     value = strtoul(digits, &end, base);

@@ -11,7 +11,7 @@
 
 /* `what` repeated `count` times between `before` and `after`. */
 static inline char *text_of(const char *before, const char *what, size_t count,
-                     const char *after)
+                            const char *after)
 {
     size_t each = strlen(what);
     char *text = malloc(strlen(before) + each * count + strlen(after) + 1);
@@ -30,7 +30,7 @@ static inline char *text_of(const char *before, const char *what, size_t count,
 
 /* The last line of the transcript of such a text, cut in steps of `each`. */
 static inline void assert_last_line(const struct xs_limits *limits, char *text,
-                             size_t each, const char *wanted)
+                                    size_t each, const char *wanted)
 {
     const struct transcript_way way = {
         .limits = limits, .first = each, .each = each};
