@@ -118,7 +118,7 @@ int ext_lend(struct xs_request *req, PyObject *block, bool more)
     }
     err = xs_response_body(req, &lent, more);
     if (err != 0 && lent.release != NULL) {
-        Py_DECREF(block);
+        Py_XDECREF(block);
     }
     return err;
 }

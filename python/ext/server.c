@@ -199,7 +199,7 @@ static PyObject *server_listen(PyObject *self, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"fd", "host", "port", "backlog", NULL};
     struct xs_io_spec spec = {.fd = -1, .host = "127.0.0.1", .backlog = 2048};
-    struct xs_io_addr local;
+    struct xs_io_addr local = {.port = 0};
     struct ext_server *server;
     int port = 0;
     int err;
