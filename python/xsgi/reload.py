@@ -224,7 +224,11 @@ def _orders(config: Config) -> bytes:
 
 
 def _command(lifeline_fd: int) -> list[str]:
-    """A new interpreter like this one, with the same modules in reach."""
+    """A new interpreter like this one, with the same modules in reach.
+
+    It writes no bytecode: that is taken for the source's as long as size and
+    second are the same, and changes come faster than that.
+    """
     path = [each for each in sys.path if isinstance(each, str)]
     code = (
         f"import sys; sys.path[:] = {path!r};"
@@ -232,7 +236,7 @@ def _command(lifeline_fd: int) -> list[str]:
     )
     # Private, but what multiprocessing is made of, too.
     flags = subprocess._args_from_interpreter_flags()  # type: ignore
-    return [sys.executable, *flags, "-c", code]
+    return [sys.executable, *flags, "-B", "-c", code]
 
 
 class _News:

@@ -75,6 +75,8 @@ class Aiohttp:
         return self._aiohttp.ClientSession()
 
     async def _ask(self, method, path, body):
+        await asyncio.sleep(0)  # the loop stood still: it hears of what came
+        await asyncio.sleep(0)
         url = self._url + path
         async with self._session.request(method, url, data=body) as answer:
             return answer.status, answer.headers, await answer.read()
