@@ -78,13 +78,17 @@ test: tidy
 	ctest --test-dir build/dev$(tag) --output-on-failure -j 2
 	PYTHONPATH=build/dev$(tag)/python $(python) -m pytest
 
-# The interpreter is not instrumented, so the runtime is loaded before it.
+# The interpreter is not instrumented, so the runtime is loaded before it. What
+# only the command line, options and reloading run is Python, and slow there.
+python-only := $(wildcard $(addprefix tests/python/test_,changes.py cli.py \
+    completion.py config.py interface.py loader.py reload*.py sources.py))
 asan: build-asan
 	ctest --test-dir build/asan$(tag) --output-on-failure -j 2
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) \
 	    $$(cc -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc XSGI_SIM_SEEDS=12 \
-	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest --timeout 300
+	    PYTHONPATH=build/asan$(tag)/python $(python) -m pytest --timeout 300 \
+	    $(addprefix --ignore=,tests/tools $(python-only))
 
 clang: $(VENV)/ready-to-clang
 	CC=clang cmake --preset dev -B build/clang$(tag) \
