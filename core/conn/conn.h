@@ -125,10 +125,9 @@ struct xs_conn {
     /* Written only by request.c and response.c. */
     struct xs_request request;
     struct {
-        struct xs_head head; /* valid inside on_request */
-        bool wait_body;      /* on_body is owed */
-        bool continue_owed;  /* the client waits for "100 Continue" */
-        bool eof_told;       /* on_eof was called */
+        bool wait_body;     /* on_body is owed */
+        bool continue_owed; /* the client waits for "100 Continue" */
+        bool eof_told;      /* on_eof was called */
         uint64_t start_ns;
         unsigned number;  /* of the connection's requests, from 1 */
         bool untold;      /* it has ended, and the log was not told */

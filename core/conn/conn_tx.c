@@ -42,7 +42,8 @@ static bool tx_write(struct xs_conn *conn)
 
 void xs_tx_flush(struct xs_conn *conn)
 {
-    if (conn->io == NULL || conn->tx.broken || conn->tx.blocked) {
+    XS_ASSERT(conn->io != NULL);
+    if (conn->tx.broken || conn->tx.blocked) {
         return;
     }
     while (xs_queue_ready(&conn->tx.queue) > 0) {

@@ -18,15 +18,15 @@ static bool response_may_keep(const struct xs_conn *conn)
     if (conn->rx.eof || conn->req.continue_owed) {
         return false; /* the body may come, or not: nobody can tell */
     }
-    return conn->req.head.framing != XS_FRAMING_LENGTH ||
-           conn->req.head.length - conn->rx.parser.body_total <= XS_DISCARD_MAX;
+    return conn->rx.parser.head.framing != XS_FRAMING_LENGTH ||
+           conn->rx.parser.head.length - conn->rx.parser.body_total <=
+               XS_DISCARD_MAX;
 }
 
 void xs_response_begin(struct xs_conn *conn)
 {
     const struct xs_head *head = &conn->rx.parser.head;
 
-    conn->req.head = *head;
     conn->tx.full = false;
     xs_writer_begin(&conn->tx.writer, head->minor, head->is_head,
                     head->keep_alive, xs_server_common(conn->server));
@@ -40,7 +40,7 @@ static void response_end(struct xs_conn *conn, const char *why)
     /* RFC 9112 9.6: a client that has not said that it is done may be sending
      * its next request, and a reset would take our answer with it. */
     bool rest = conn->rx.message || conn->rx.parsed < conn->rx.end ||
-                conn->req.head.keep_alive;
+                conn->rx.parser.head.keep_alive;
 
     xs_request_end(conn, why);
     conn->tx.full = false;
@@ -152,7 +152,8 @@ void xs_response_fail(struct xs_request *req)
         return;
     }
     xs_access_forget(conn);
-    writer->keep_alive = conn->req.head.keep_alive && response_may_keep(conn);
+    writer->keep_alive =
+        conn->rx.parser.head.keep_alive && response_may_keep(conn);
     if (xs_writer_refuse(writer, &conn->tx.queue, XS_REFUSE_FAILED) != 0) {
         conn->tx.broken = true;
         conn->tx.starved = true;

@@ -209,22 +209,17 @@ static int put_ends(struct asgi_gateway *gateway, PyObject *scope,
 
 /* ---- the request line ---- */
 
-/* The method in upper case, new. */
+/* The method, new: a token, and so ASCII. */
 static PyObject *scope_method(const struct asgi_gateway *gateway,
                               struct xs_slice method)
 {
     PyObject *text = ext_methods_find(gateway->scope.methods, method);
-    size_t i;
 
     if (text != NULL) {
         return Py_NewRef(text);
     }
-    text = PyUnicode_New((Py_ssize_t)method.len, 127);
-    for (i = 0; text != NULL && i < method.len; i++) {
-        PyUnicode_1BYTE_DATA(text)[i] =
-            (Py_UCS1)Py_TOUPPER(Py_CHARMASK(method.data[i]));
-    }
-    return text;
+    return PyUnicode_DecodeASCII((const char *)method.data,
+                                 (Py_ssize_t)method.len, NULL);
 }
 
 /* The path as text, new. Bytes that are no UTF-8 become U+FFFD. */

@@ -14,6 +14,7 @@
 #include "python/ext/access.h"
 #include "python/ext/access_text.h"
 #include "python/ext/bridge.h"
+#include "python/ext/option.h"
 
 /* How often to look whether a reader that was slow reads again. */
 #define RETRY_NS (100 * XS_MS_NS)
@@ -33,15 +34,12 @@ struct ext_access {
     uint64_t tell_ns;        /* lost lines are not told of before */
 };
 
-/* An attribute, new; NULL with an exception set, or without if it is not
- * there or None. */
+/* ext_option, but NULL, without an exception, in place of None. */
 static PyObject *access_option(PyObject *config, const char *name)
 {
-    PyObject *value = PyObject_GetAttrString(config, name);
+    PyObject *value = ext_option(config, name);
 
-    if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear();
-    } else if (value == Py_None) {
+    if (value == Py_None) {
         Py_CLEAR(value);
     }
     return value;

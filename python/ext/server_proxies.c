@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "python/ext/option.h"
 
 /* An address of IPv6; IPv4 is a part of it (RFC 4291 2.5.5.2). */
 struct address {
@@ -81,23 +82,12 @@ static enum xs_hop proxies_look(void *user, struct xs_slice text,
     return XS_HOP_CLIENT;
 }
 
-/* An attribute, new; None if it is not there, NULL with an exception set. */
-static PyObject *proxies_option(PyObject *config, const char *name)
-{
-    PyObject *value = PyObject_GetAttrString(config, name);
-
-    if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear();
-        return Py_NewRef(Py_None);
-    }
-    return value;
-}
-
 static int proxies_read(struct ext_proxies **out, PyObject *table)
 {
     size_t len;
     char *bytes;
     Py_ssize_t size;
+    bool is_table;
 
     if (PyBytes_AsStringAndSize(table, &bytes, &size) < 0) {
         return -1;
@@ -110,12 +100,11 @@ static int proxies_read(struct ext_proxies **out, PyObject *table)
     }
     (*out)->count = len / sizeof(struct network);
     memcpy((*out)->networks, bytes, len);
+    is_table = len % sizeof(struct network) == 0;
     for (size_t i = 0; i < (*out)->count; i++) {
-        if ((*out)->networks[i].bits > 128) {
-            len = 1; /* no multiple */
-        }
+        is_table = is_table && (*out)->networks[i].bits <= 128;
     }
-    if (len % sizeof(struct network) != 0) {
+    if (!is_table) {
         PyErr_SetString(PyExc_ValueError, "trusted_networks: no such table");
         return -1;
     }
@@ -124,8 +113,8 @@ static int proxies_read(struct ext_proxies **out, PyObject *table)
 
 static int proxies_read_rest(struct xs_proxies *core, PyObject *config)
 {
-    PyObject *unix_sockets = proxies_option(config, "trusted_unix");
-    PyObject *header = proxies_option(config, "forwarded_header");
+    PyObject *unix_sockets = ext_option(config, "trusted_unix");
+    PyObject *header = ext_option(config, "forwarded_header");
     int truth = unix_sockets == NULL ? -1 : PyObject_IsTrue(unix_sockets);
     bool failed = truth < 0 || header == NULL;
 
@@ -143,7 +132,7 @@ static int proxies_read_rest(struct xs_proxies *core, PyObject *config)
 int ext_proxies_new(struct ext_proxies **out, struct xs_proxies *core,
                     PyObject *config)
 {
-    PyObject *table = proxies_option(config, "trusted_networks");
+    PyObject *table = ext_option(config, "trusted_networks");
     int err = 0;
 
     *out = NULL;

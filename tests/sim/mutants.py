@@ -103,8 +103,8 @@ MUTANTS = [
     (
         "NO_LINGER",
         "core/conn/response.c",
-        "                conn->req.head.keep_alive;",
-        "                (conn->req.head.keep_alive && !ON);",
+        "                conn->rx.parser.head.keep_alive;",
+        "                (conn->rx.parser.head.keep_alive && !ON);",
     ),
     (
         "ERROR_IN_BODY",
