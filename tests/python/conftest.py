@@ -1,9 +1,12 @@
 """Fixtures for tests of the package over real sockets."""
 
 import contextlib
+import socket
 
 import httpx
 import pytest
+
+from xsgi import _xsgi
 
 pytest.register_assert_rewrite("framework_contract", "proxy_contract")
 
@@ -106,3 +109,27 @@ def attacked(request):
     """A server behind a proxy of ``kind``, for those who try to fool it."""
     with proxies.Site(request.cls.kind, "asgi") as site:
         yield site
+
+
+@pytest.fixture
+def sim():
+    """A simulated backend in calm weather."""
+    backend = _xsgi.Backend("sim", faults=False)
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def uv():
+    """A backend on libuv."""
+    backend = _xsgi.Backend()
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def fd():
+    """A descriptor that can be watched."""
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        yield reader.fileno()

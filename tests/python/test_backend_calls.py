@@ -29,27 +29,6 @@ def new_server(backend):
     return _xsgi.Server(backend, wsgi, "wsgi", types.SimpleNamespace())
 
 
-@pytest.fixture
-def sim():
-    backend = _xsgi.Backend("sim", faults=False)
-    yield backend
-    backend.close()
-
-
-@pytest.fixture
-def uv():
-    backend = _xsgi.Backend()
-    yield backend
-    backend.close()
-
-
-@pytest.fixture
-def fd():
-    reader, writer = socket.socketpair()
-    with reader, writer:
-        yield reader.fileno()
-
-
 class Acts:
     """A number that does something when it is asked for its value."""
 

@@ -52,27 +52,6 @@ def refused(error):
     return isinstance(error, RuntimeError) and OF_ANOTHER_THREAD in str(error)
 
 
-@pytest.fixture
-def sim():
-    backend = _xsgi.Backend("sim", faults=False)
-    yield backend
-    backend.close()
-
-
-@pytest.fixture
-def uv():
-    backend = _xsgi.Backend()
-    yield backend
-    backend.close()
-
-
-@pytest.fixture
-def fd():
-    reader, writer = socket.socketpair()
-    with reader, writer:
-        yield reader.fileno()
-
-
 class World:
     """A simulation with a server and a client, and one of each thing."""
 
