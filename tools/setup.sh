@@ -63,6 +63,13 @@ has_headers() {
 sys.exit(not os.path.exists(s.get_path("include") + "/Python.h"))' 2>/dev/null
 }
 
+# Only recommended by clang, so it may be missing where clang is there.
+has_fuzzer() {
+    has clang || return 1
+    echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -w -fsanitize=fuzzer,address -x c - -o .cache/has-fuzzer 2>/dev/null
+}
+
 has_llhttp() {
     [ -d .cache/llhttp ] || has_library 'libllhttp >= 9.3'
 }
@@ -87,6 +94,7 @@ missing_packages() {
     esac
     if [ "$level" = fuzz ]; then
         has clang || echo clang
+        has_fuzzer || echo libclang-rt-dev
         has llvm-cov || echo llvm
         has afl-clang-fast || echo afl++
     fi
