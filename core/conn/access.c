@@ -1,4 +1,4 @@
-/* access.c - what the access log is told of a request.
+/* access.c - what the access log is told of a request, and how it is kept.
  *
  * The log is told when a request has ended and the socket has taken its
  * response, or when the next request begins: who sends that is there. It is
@@ -11,6 +11,8 @@
  *
  * each as its place among the values, its length, and its bytes. Without
  * memory a value is missing in the log; nothing else depends on it. */
+
+#include "core/conn/access.h"
 
 #include <string.h>
 

@@ -2,6 +2,8 @@
 
 #include "core/conn/conn.h"
 
+#include "core/conn/access.h"
+
 #define BIT(state) (1u << (state))
 #define NO_TIMER XS_DEADLINE_KINDS
 

@@ -240,35 +240,6 @@ void xs_request_notify(struct xs_conn *conn);
 /* Be ready for the response to the present request. */
 void xs_response_begin(struct xs_conn *conn);
 
-/* access.c */
-
-/* Keep of the request's head what the access log wants. */
-void xs_access_begin(struct xs_conn *conn, const struct xs_head *head);
-
-/* Forget what was kept of the response's head; keep of it, if wanted, this
- * field. */
-void xs_access_forget(struct xs_conn *conn);
-void xs_access_header(struct xs_conn *conn, struct xs_slice name,
-                      struct xs_slice value);
-
-/* The request has ended: the access log, if there is one, is to be told. If it
- * has ended well (`why` is NULL), not before its response has gone. */
-void xs_access_end(struct xs_conn *conn, const char *why);
-
-/* Tell it, if that is due. */
-void xs_access_turn(struct xs_conn *conn);
-
-/* Tell it now, if it was not told: another request comes; or the connection
- * ends, and what is left in the queue is lost for `why`. */
-void xs_access_sent(struct xs_conn *conn);
-void xs_access_cut(struct xs_conn *conn, enum xs_abort why);
-
-/* Between requests: a connection that waits keeps little. */
-void xs_access_settle(struct xs_conn *conn);
-
-/* Tell it that what the parser has was refused. */
-void xs_access_refused(struct xs_conn *conn, enum xs_refusal why);
-
 /* server.c */
 
 /* "date: …\r\nserver: …\r\n" for now. Borrowed until the next call. */

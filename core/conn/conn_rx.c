@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "core/conn/access.h"
 #include "core/conn/conn.h"
 #include "core/http1/hosts.h"
 

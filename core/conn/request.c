@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/conn/access.h"
 #include "core/conn/conn.h"
 
 _Static_assert(XS_ADDRESS_MAX <= XS_IO_HOST_MAX, "an address is a host");

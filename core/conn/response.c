@@ -1,5 +1,6 @@
 /* response.c - what the gateway answers, on its way into the queue. */
 
+#include "core/conn/access.h"
 #include "core/conn/conn.h"
 
 /* Whether a next request may follow on this connection, as far as we know

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/conn/access.h"
 #include "core/conn/conn.h"
 
 /* Spare connections, blocks and tables kept for the next who needs one. */

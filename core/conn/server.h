@@ -15,6 +15,7 @@
 #include "core/base/limits.h"
 #include "core/base/list.h"
 #include "core/base/pool.h"
+#include "core/conn/access.h"
 #include "core/gateway.h"
 #include "core/http1/forwarded.h"
 #include "core/http1/refusal.h"
@@ -22,46 +23,6 @@
 #include "core/io.h"
 
 #define XS_LISTENERS_MAX 16
-
-/* Bytes of a target that the access log gets, and of a method or a field. */
-#define XS_ACCESS_TEXT ((size_t)2048)
-#define XS_ACCESS_VALUE ((size_t)1024)
-
-/* What a connection between two requests keeps of that memory. */
-#define XS_ACCESS_KEEP ((size_t)1024)
-
-/* Fields of request and response together that the access log may want. */
-#define XS_ACCESS_FIELDS 16u
-
-/* Which fields the access log wants: names in lower case, borrowed until the
- * server's fini. */
-struct xs_access_wants {
-    const struct xs_slice *request;
-    const struct xs_slice *response;
-    unsigned request_count;
-    unsigned response_count;
-};
-
-/* How one request ended, or was refused, for the access log. All is borrowed
- * for the call; a slice without data was not there or is not known. */
-struct xs_access {
-    const struct xs_io_addr *peer; /* or whom it named as the client */
-    uint64_t conn_id;
-    struct xs_slice method;
-    struct xs_slice target;
-    const struct xs_slice *request_values;  /* of xs_access_wants.request */
-    const struct xs_slice *response_values; /* of the application's head */
-    unsigned minor;
-    unsigned status;     /* 0: no head was sent */
-    uint64_t body_bytes; /* of the response, accepted from the application and
-                          * not dropped, as those of a HEAD are */
-    uint64_t start_ns;   /* when the head was complete, by xs_io_ops.clock */
-    uint64_t end_ns; /* when the socket had taken the response, or it failed */
-    const char *why; /* static: "ok", or why it ended early: an xs_abort word,
-                      * "failed", or a refusal's rule */
-    bool is_refused; /* it was never at the gateway; method, target and fields
-                      * are as far as they had been understood */
-};
 
 /* Whom the server tells. Any member may be NULL. None may call the server but
  * `xs_server_stop`. */
