@@ -21,7 +21,6 @@ endif
 VENV := .venv$(tag)
 python := $(CURDIR)/$(VENV)/bin/python
 setup := PYTHON=$(PYTHON) VENV=$(VENV) tools/setup.sh
-sources := core io sim python tests bench examples tools
 
 .DELETE_ON_ERROR:
 .PHONY: help setup build serve tidy test asan clang fuzz bench check fmt clean
@@ -95,7 +94,7 @@ clang: $(VENV)/ready-to-clang
 	    -DPython_EXECUTABLE=$(python) >/dev/null
 	ninja -C build/clang$(tag) --quiet
 	run-clang-tidy -quiet -p build/clang$(tag) \
-	    '^$(CURDIR)/(core|io|python)/' >build/clang$(tag)/tidy.log 2>&1 || \
+	    '^$(CURDIR)/(core|io|access|python)/' >build/clang$(tag)/tidy.log 2>&1 || \
 	    { grep -E '(error|note):' build/clang$(tag)/tidy.log; exit 1; }
 
 fuzz: $(VENV)/ready-to-fuzz

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/text.h"
 #include "fuzz/fuzz.h"
-#include "python/ext/access_text.h"
 
 #define TEXT_MAX 4096u
 

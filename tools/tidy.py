@@ -30,7 +30,17 @@ LAYERS = [
         "sim/",
         ["core/base/", "core/io.h", "core/drive.h", "core/gateway.h", "sim/"],
     ),
-    ("python/ext/", ["core/", "io/", "sim/", "python/ext/"]),
+    (
+        "access/",
+        [
+            "core/base/",
+            "core/io.h",
+            "core/http1/",
+            "core/conn/access.h",
+            "access/",
+        ],
+    ),
+    ("python/ext/", ["core/", "io/", "sim/", "access/", "python/ext/"]),
     ("", [""]),
 ]
 
@@ -63,6 +73,7 @@ PREFIXES = {
     "core": ("xs_",),
     "io": ("xs_",),
     "sim": ("xs_", "sim_"),
+    "access": ("access_",),
 }
 
 # Words that may not stand anywhere, in C, and in core/.

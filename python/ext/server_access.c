@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "access/format.h"
+#include "access/line.h"
+#include "access/sink.h"
+#include "access/text.h"
 #include "core/base/base.h"
 #include "core/base/limits.h"
-#include "python/ext/access.h"
-#include "python/ext/access_text.h"
 #include "python/ext/bridge.h"
 #include "python/ext/option.h"
 

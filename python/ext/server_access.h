@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/conn/server.h"
+#include "core/conn/access.h"
 #include "core/io.h"
 #include "python/ext/python.h"
 
@@ -19,7 +19,7 @@ struct ext_access;
  * attributes:
  *
  *     access_log          a truth; without it there is none
- *     access_log_format   str; see access.h
+ *     access_log_format   str; see access/format.h
  *     access_emit         a callable that gets
  *                         (client, method, target, version, status, size,
  *                         seconds, end, connection, line) instead of a line

@@ -1,15 +1,16 @@
-/* test_access_line.c - python/ext/access_*.c: formats and lines. */
+/* test_access_line.c - access/: formats and lines. */
 
 #define _POSIX_C_SOURCE 200809L
 
-#include "python/ext/access.h"
+#include "access/line.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/format.h"
+#include "access/text.h"
 #include "core/base/base.h"
 #include "core/base/limits.h"
-#include "python/ext/access_text.h"
 #include "tests/testlib.h"
 
 /* 2026-12-01T02:43:52.123456789Z */

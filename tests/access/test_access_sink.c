@@ -1,8 +1,8 @@
-/* test_access_sink.c - python/ext/access_sink.c: lines on their way. */
+/* test_access_sink.c - access/sink.c: lines on their way. */
 
 #define _POSIX_C_SOURCE 200809L
 
-#include "python/ext/access.h"
+#include "access/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/format.h"
 #include "tests/testlib.h"
 
 struct pipe_sink {

@@ -96,10 +96,10 @@ def test_a_broken_rule_is_named_alone(tmp_path, rule, name, text):
 
 def build_faults(tmp_path: pathlib.Path, source: str) -> list[str]:
     """What tidy says of a build whose core library is made from `source`."""
-    for part in ("core", "io", "sim"):
+    for part in ("core", "io", "sim", "access"):
         folder = tmp_path / "build" / part
         folder.mkdir(parents=True)
-        text = source if part == "core" else "int xs_nothing(void);"
+        text = source if part == "core" else "int nothing(void);"
         (folder / "a.c").write_text(text)
         subprocess.run(["cc", "-fPIC", "-c", "a.c"], cwd=folder, check=True)
         archive = ["ar", "rc", f"libxsgi_{part}.a", "a.o"]

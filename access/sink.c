@@ -1,4 +1,4 @@
-/* access_sink.c - the lines of the access log on their way to a descriptor.
+/* sink.c - the lines of the access log on their way to a descriptor.
  *
  *     buffer:  | written | line | line | line |  room  |
  *                     from^                 to^
@@ -14,6 +14,8 @@
 
 #define _POSIX_C_SOURCE 200809L
 
+#include "access/sink.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -23,8 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "access/format.h"
 #include "core/base/base.h"
-#include "python/ext/access.h"
 
 #ifndef PIPE_BUF
 #define PIPE_BUF _POSIX_PIPE_BUF

@@ -1,15 +1,17 @@
-/* access_format.c - the text of a format becomes a small program.
+/* format.c - the text of a format becomes a small program.
  *
  *     %(h)s - "%(r)s" %(s)s
  *
  *     ADDRESS, LITERAL ` - "`, LINE, LITERAL `" `, STATUS */
 
+#include "access/format.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "access/line.h"
 #include "core/base/base.h"
 #include "core/http1/chars.h"
-#include "python/ext/access.h"
 
 /* What one byte of a client's becomes at most: \xff, or \u0001 in JSON. */
 #define ESCAPED_MAX ((size_t)4)

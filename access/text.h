@@ -1,4 +1,4 @@
-/* access_text.h - clients' bytes as they may stand in a log.
+/* text.h - clients' bytes as they may stand in a log.
  *
  * In text what could forge a line, leave its quotes or be obeyed by a terminal
  * is \xff. JSON is valid UTF-8: what is none becomes U+FFFD, and no control
@@ -7,14 +7,14 @@
  * All put something at `out` and give the byte behind it; the room is the
  * caller's matter. */
 
-#ifndef XS_EXT_ACCESS_TEXT_H
-#define XS_EXT_ACCESS_TEXT_H
+#ifndef XS_ACCESS_TEXT_H
+#define XS_ACCESS_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/slice.h"
-#include "core/conn/server.h"
+#include "core/conn/access.h"
 
 /* As they are. */
 char *access_put(char *out, struct xs_slice bytes);

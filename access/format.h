@@ -1,23 +1,18 @@
-/* access.h - the access log: a format, its lines, and where they go.
+/* format.h - the format of a log: a text becomes a small program.
  *
- *     access_format.c   text ──▶ a small program, once
- *     access_line.c     program, one request ──▶ one line
- *     access_text.c     what a client's bytes look like in it
- *     access_sink.c     lines ──▶ a descriptor
- *
- * Nothing here knows Python. No byte of a client's can end a line, leave its
- * quotes or reach a terminal as a control character. */
+ *     format.c   text ──▶ a program, once
+ *     line.c     program, one request ──▶ one line
+ *     text.c     what a client's bytes look like in it
+ *     sink.c     lines ──▶ a descriptor */
 
-#ifndef XS_EXT_ACCESS_H
-#define XS_EXT_ACCESS_H
+#ifndef XS_ACCESS_FORMAT_H
+#define XS_ACCESS_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "core/conn/server.h"
-
-/* ---- the format ---- */
+#include "core/base/slice.h"
+#include "core/conn/access.h"
 
 /* What may stand in %(...)s, those of gunicorn and a family of our own. */
 #define ACCESS_ATOMS(X)                                         \
@@ -95,69 +90,5 @@ struct access_fault {
  * %(...)s in it, or "json:" and such a text. False: see `fault`. */
 bool access_format_read(struct access_format *out, struct xs_slice text,
                         struct access_fault *fault);
-
-/* ---- a line ---- */
-
-/* The present second as text, kept while it lasts. */
-struct access_clock {
-    uint64_t process; /* our number; set by the owner */
-    int64_t second;   /* since 1970 */
-    size_t local_len;
-    char local[32]; /* "[01/Dec/2026:02:43:52 +0000]" */
-    size_t utc_len;
-    char utc[24]; /* "2026-12-01T02:43:52" */
-};
-
-/* Put the line of `entry`, with its end, to `out`, where there is room for
- * `line_max` bytes; its length. */
-size_t access_line(char *out, const struct access_format *format,
-                   const struct xs_access *entry, uint64_t wall_ns,
-                   struct access_clock *clock);
-
-/* "127.0.0.1:80", "[::1]:80" or "unix", a string, without a port that nobody
- * knows. */
-#define ACCESS_CLIENT_MAX ((size_t)XS_IO_HOST_MAX + 16)
-size_t access_client(char out[ACCESS_CLIENT_MAX],
-                     const struct xs_io_addr *addr);
-
-/* ---- the sink ---- */
-
-/* Lines that wait for a reader who is slow: some ten thousand. */
-#define ACCESS_SINK_BYTES ((size_t)1024 * 1024)
-
-struct access_sink {
-    int fd;
-    bool is_file;  /* takes everything at once: there is nothing to wait for */
-    bool inside;   /* a line was begun and is not written to its end */
-    size_t from;   /* in buffer: the first byte that waits */
-    size_t to;     /* one past the last */
-    uint64_t lost; /* lines that found no room, or no descriptor */
-    int error;     /* errno of the last write that failed; 0: none did */
-    char *buffer;  /* owned */
-};
-
-/* False if there is no memory. `fd` is borrowed. */
-bool access_sink_init(struct access_sink *sink, int fd);
-void access_sink_fini(struct access_sink *sink);
-
-/* Room for `len` <= ACCESS_LINE_MAX bytes of a line; NULL: there is none, the
- * line is counted as lost. May write. */
-char *access_sink_room(struct access_sink *sink, size_t len);
-
-/* A whole line of `len` bytes was put there. */
-void access_sink_add(struct access_sink *sink, size_t len);
-
-/* Write what the descriptor takes without waiting. Whole lines together, in
- * pieces that a pipe does not mix with those of other processes. */
-void access_sink_flush(struct access_sink *sink);
-
-/* Likewise, and wait for a reader up to `wait_ms`. What it does not take then
- * is lost, and counted. */
-void access_sink_drain(struct access_sink *sink, int wait_ms);
-
-static inline bool access_sink_waits(const struct access_sink *sink)
-{
-    return sink->from < sink->to;
-}
 
 #endif

@@ -1,6 +1,6 @@
-/* access_text.c - clients' bytes as they may stand in a log. */
+/* text.c - clients' bytes as they may stand in a log. */
 
-#include "python/ext/access_text.h"
+#include "access/text.h"
 
 #include <string.h>
 

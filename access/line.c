@@ -1,17 +1,18 @@
-/* access_line.c - one request becomes one line of the access log.
+/* line.c - one request becomes one line of the access log.
  *
  * A value that is not there is "-", or null in JSON. */
 
 #define _POSIX_C_SOURCE 200809L
 
+#include "access/line.h"
+
 #include <string.h>
 #include <time.h>
 
+#include "access/text.h"
 #include "core/base/base.h"
 #include "core/base/limits.h"
 #include "core/http1/status.h"
-#include "python/ext/access.h"
-#include "python/ext/access_text.h"
 
 /* Where the line is. */
 struct line {
