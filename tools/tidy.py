@@ -112,6 +112,26 @@ EXCEPTIONS = {
 }
 
 
+# Where structs say who writes their fields.
+ROOMS = ("core/", "io/", "sim/", "access/", "python/ext/")
+
+
+def written_only_by(text: str):
+    """(variable, fields, files) of the groups that say so. A struct is known
+    by the last word of its name: `conn` is a struct xs_conn."""
+    for struct in re.finditer(r"(?ms)^struct (\w+) \{\n(.*?)^\};", text):
+        name = struct[1].rpartition("_")[2]
+        groups = re.split(r"(?m)^    /\* Written", struct[2])[1:]
+        for group in groups:
+            said, _, body = group.partition("*/\n")
+            if not said.startswith(" only by"):
+                continue
+            body = re.sub(r"(?s)/\*.*?\*/", "", body.split("\n\n")[0])
+            body = re.sub(r"(?ms)^    struct \{.*?^    \}", "    struct", body)
+            fields = set(re.findall(r"(\w+)(?:\[[^]]*\])*(?:;|,)", body))
+            yield name, fields, set(re.findall(r"\w+\.c", said))
+
+
 class Tidy:
     def __init__(self, root: pathlib.Path):
         self.root = root
@@ -181,6 +201,36 @@ class Tidy:
                 what = "core/ asks the backend for time, chance and memory"
                 self.fault("banned", name, number, what)
         self.check_c_functions(name, lines)
+
+    # --- Who writes what ---
+
+    def check_writers(self) -> None:
+        """A struct that says "Written only by conn_rx.c." above a group of
+        its fields is held to it. Who makes and frees it may do that whole."""
+        for header, text in self.files.items():
+            if header.startswith(ROOMS) and header.endswith(".h"):
+                for name, fields, writers in written_only_by(text):
+                    self.check_writes(header, name, fields, writers)
+
+    def check_writes(
+        self, header: str, name: str, fields: set[str], writers: set[str]
+    ) -> None:
+        field = rf"\b{name}->({'|'.join(sorted(fields))})\b[\w.\[\]]*"
+        write = re.compile(
+            rf"{field}(?: (?:[-+*/%|&^]|<<|>>)?= |\+\+|--)"
+            rf"|Py_X?SETREF\({field}"
+        )
+        folder = header.rpartition("/")[0]
+        for source, text in self.files.items():
+            if source.rpartition("/")[0] != folder or source == header:
+                continue
+            if source.endswith(".c") and source.rpartition("/")[2] in writers:
+                continue
+            for number, line in enumerate(text.splitlines(), 1):
+                if m := write.search(line):
+                    only = " and ".join(sorted(writers))
+                    what = f"{name}->{m[1] or m[2]} is written by {only} only"
+                    self.fault("writer", source, number, what)
 
     def check_include(self, name: str, number: int, how: str, what: str):
         if how == '"':
@@ -293,6 +343,7 @@ def main() -> int:
     tidy = Tidy(args.root or pathlib.Path(__file__).resolve().parent.parent)
     tidy.check_sources()
     tidy.check_sources_are_listed()
+    tidy.check_writers()
     if args.build:
         tidy.check_build(args.build.resolve())
     tidy.check_exceptions()

@@ -33,20 +33,20 @@ _Static_assert(XS_ACCESS_VALUE <= XS_ACCESS_TEXT, "the target is the longest");
 static bool access_room(struct xs_conn *conn, size_t len)
 {
     struct xs_mem *mem = conn->server->io->mem;
-    size_t cap = conn->req.text_cap;
+    size_t cap = conn->log.text_cap;
     char *text;
 
-    if (conn->req.text_len + len <= cap) {
+    if (conn->log.text_len + len <= cap) {
         return true;
     }
     cap =
-        cap * 2 > conn->req.text_len + len ? cap * 2 : conn->req.text_len + len;
-    text = mem->resize(mem, conn->req.text, cap);
+        cap * 2 > conn->log.text_len + len ? cap * 2 : conn->log.text_len + len;
+    text = mem->resize(mem, conn->log.text, cap);
     if (text == NULL) {
         return false;
     }
-    conn->req.text = text;
-    conn->req.text_cap = cap;
+    conn->log.text = text;
+    conn->log.text_cap = cap;
     return true;
 }
 
@@ -59,21 +59,21 @@ static void access_keep(struct xs_conn *conn, unsigned place,
     if (!access_room(conn, ENTRY_HEAD + len)) {
         return;
     }
-    out = (uint8_t *)conn->req.text + conn->req.text_len;
+    out = (uint8_t *)conn->log.text + conn->log.text_len;
     out[0] = (uint8_t)place;
     out[1] = (uint8_t)(len >> 8);
     out[2] = (uint8_t)len;
     if (len > 0) {
         memcpy(out + ENTRY_HEAD, value.data, len);
     }
-    conn->req.text_len += ENTRY_HEAD + len;
+    conn->log.text_len += ENTRY_HEAD + len;
 }
 
 static void access_keep_head(struct xs_conn *conn, const struct xs_head *head)
 {
     const struct xs_access_wants *wants = &conn->server->config.wants;
 
-    conn->req.text_len = 0;
+    conn->log.text_len = 0;
     access_keep(conn, PLACE_METHOD, head->method, XS_ACCESS_VALUE);
     access_keep(conn, PLACE_TARGET, head->target, XS_ACCESS_TEXT);
     for (unsigned i = 0; i < wants->request_count; i++) {
@@ -87,26 +87,26 @@ static void access_keep_head(struct xs_conn *conn, const struct xs_head *head)
             }
         }
     }
-    conn->req.text_head = conn->req.text_len;
+    conn->log.text_head = conn->log.text_len;
 }
 
 void xs_access_begin(struct xs_conn *conn, const struct xs_head *head)
 {
-    conn->req.start_ns = 0;
+    conn->log.start_ns = 0;
     if (conn->server->config.events.access != NULL) {
-        conn->req.start_ns = conn->server->io->ops->clock(conn->server->io);
+        conn->log.start_ns = conn->server->io->ops->clock(conn->server->io);
         access_keep_head(conn, head);
     }
 }
 
 void xs_access_forget(struct xs_conn *conn)
 {
-    conn->req.text_len = conn->req.text_head;
+    conn->log.text_len = conn->log.text_head;
 }
 
 static size_t access_entry_len(const struct xs_conn *conn, size_t at)
 {
-    const uint8_t *entry = (const uint8_t *)conn->req.text + at;
+    const uint8_t *entry = (const uint8_t *)conn->log.text + at;
 
     return ENTRY_HEAD + ((size_t)entry[1] << 8 | entry[2]);
 }
@@ -115,14 +115,14 @@ static size_t access_entry_len(const struct xs_conn *conn, size_t at)
  * again and again takes no more room than once. */
 static void access_drop(struct xs_conn *conn, unsigned place)
 {
-    char *text = conn->req.text;
-    size_t at = conn->req.text_head;
+    char *text = conn->log.text;
+    size_t at = conn->log.text_head;
 
-    while (at < conn->req.text_len) {
+    while (at < conn->log.text_len) {
         size_t len = access_entry_len(conn, at);
         if ((uint8_t)text[at] == place) {
-            memmove(text + at, text + at + len, conn->req.text_len - at - len);
-            conn->req.text_len -= len;
+            memmove(text + at, text + at + len, conn->log.text_len - at - len);
+            conn->log.text_len -= len;
             return;
         }
         at += len;
@@ -152,8 +152,8 @@ static void access_values(const struct xs_conn *conn,
     for (unsigned i = 0; i < PLACES; i++) {
         values[i] = (struct xs_slice){NULL, 0};
     }
-    while (at < conn->req.text_len) {
-        const uint8_t *entry = (const uint8_t *)conn->req.text + at;
+    while (at < conn->log.text_len) {
+        const uint8_t *entry = (const uint8_t *)conn->log.text + at;
         size_t len = access_entry_len(conn, at);
         XS_ASSERT(entry[0] < PLACES);
         values[entry[0]] = xs_slice_of(entry + ENTRY_HEAD, len - ENTRY_HEAD);
@@ -182,7 +182,7 @@ static void access_tell(struct xs_conn *conn, struct xs_access *access)
         }
     }
     access->end_ns = server->io->ops->clock(server->io);
-    access->start_ns = access->is_refused ? access->end_ns : conn->req.start_ns;
+    access->start_ns = access->is_refused ? access->end_ns : conn->log.start_ns;
     server->config.events.access(server->config.events.user, access);
 }
 
@@ -194,49 +194,49 @@ static void access_tell_end(struct xs_conn *conn, const char *why)
         .why = why,
     };
 
-    conn->req.untold = false;
+    conn->log.untold = false;
     access_tell(conn, &access);
 }
 
 void xs_access_end(struct xs_conn *conn, const char *why)
 {
     if (conn->server->config.events.access != NULL) {
-        conn->req.untold = true;
-        conn->req.why = why;
+        conn->log.untold = true;
+        conn->log.why = why;
     }
 }
 
 void xs_access_turn(struct xs_conn *conn)
 {
-    if (conn->req.untold &&
-        (conn->req.why != NULL || conn->tx.queue.bytes == 0)) {
+    if (conn->log.untold &&
+        (conn->log.why != NULL || conn->tx.queue.bytes == 0)) {
         xs_access_sent(conn);
     }
 }
 
 void xs_access_sent(struct xs_conn *conn)
 {
-    if (conn->req.untold) {
-        access_tell_end(conn, conn->req.why == NULL ? "ok" : conn->req.why);
+    if (conn->log.untold) {
+        access_tell_end(conn, conn->log.why == NULL ? "ok" : conn->log.why);
     }
 }
 
 void xs_access_cut(struct xs_conn *conn, enum xs_abort why)
 {
-    if (conn->req.untold && conn->req.why == NULL && conn->tx.queue.bytes > 0) {
-        conn->req.why = xs_abort_word(why);
+    if (conn->log.untold && conn->log.why == NULL && conn->tx.queue.bytes > 0) {
+        conn->log.why = xs_abort_word(why);
     }
     xs_access_sent(conn);
 }
 
 void xs_access_settle(struct xs_conn *conn)
 {
-    if (conn->req.text_cap > XS_ACCESS_KEEP && conn->state == XS_CONN_IDLE &&
-        !conn->req.untold) {
-        xs_mem_free(conn->server->io->mem, conn->req.text);
-        conn->req.text = NULL;
-        conn->req.text_cap = 0;
-        conn->req.text_len = 0;
+    if (conn->log.text_cap > XS_ACCESS_KEEP && conn->state == XS_CONN_IDLE &&
+        !conn->log.untold) {
+        xs_mem_free(conn->server->io->mem, conn->log.text);
+        conn->log.text = NULL;
+        conn->log.text_cap = 0;
+        conn->log.text_len = 0;
     }
 }
 
@@ -252,7 +252,7 @@ void xs_access_refused(struct xs_conn *conn, enum xs_refusal why)
     if (conn->server->config.events.access == NULL) {
         return;
     }
-    conn->req.text_len = 0;
+    conn->log.text_len = 0;
     if (why == XS_REFUSE_BUSY || why == XS_REFUSE_MISDIRECTED) {
         /* No other has a head that is legal. */
         bool https;

@@ -41,18 +41,14 @@ static void conn_on_ready(struct xs_io_conn *io, unsigned events)
     struct xs_conn *conn = io->user;
 
     XS_ASSERT(conn->state != XS_CONN_CLOSED);
-    conn->tx.turn_bytes = 0;
+    xs_tx_turn(conn);
     if ((events & XS_IO_WRITE) != 0) {
-        conn->tx.blocked = false;
+        xs_tx_writable(conn);
     }
     if ((events & XS_IO_READ) != 0) {
         xs_rx_receive(conn);
     } else if ((events & XS_IO_HANGUP) != 0) {
-        if ((conn->wanted & XS_IO_READ) != 0) {
-            xs_rx_receive(conn);
-        } else {
-            conn->rx.hangup = true;
-        }
+        xs_rx_hangup(conn);
     }
     xs_conn_turn(conn);
 }
@@ -133,7 +129,7 @@ void xs_conn_free(struct xs_conn *conn)
     XS_ASSERT(conn->state == XS_CONN_CLOSED);
     XS_ASSERT(xs_list_empty(&conn->dirty));
     xs_mem_free(server->io->mem, conn->client);
-    xs_mem_free(server->io->mem, conn->req.text);
+    xs_mem_free(server->io->mem, conn->log.text);
     xs_pool_give(&server->conn_pool, conn);
 }
 
@@ -162,18 +158,10 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
                    enum xs_refusal refusal)
 {
     struct xs_request *req = &conn->request;
-    bool begun = conn->tx.writer.state == XS_WRITER_BODY;
-    int err = XS_EGONE;
+    int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    if (!begun) {
-        xs_queue_unwrite(&conn->tx.queue);
-        xs_access_forget(conn);
-    }
-    if (!begun && refusal != XS_REFUSE_NOT && !conn->tx.broken) {
-        conn->tx.writer.keep_alive = false;
-        err = xs_writer_refuse(&conn->tx.writer, &conn->tx.queue, refusal);
-    }
+    err = xs_response_abort(conn, refusal);
     xs_request_end(conn, xs_abort_word(why));
     xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
     req->gateway->ops->on_abort(req, why);
@@ -206,7 +194,7 @@ static void conn_finish(struct xs_conn *conn)
         return;
     }
     xs_conn_go(conn, XS_CONN_LINGER);
-    conn->rx.discarded = 0;
+    xs_rx_discard(conn);
     xs_rx_free(conn);
 }
 
@@ -255,7 +243,7 @@ static unsigned conn_receiving_kind(const struct xs_conn *conn)
         case XS_CONN_HEAD:
             return XS_DEADLINE_HEAD;
         case XS_CONN_ACTIVE:
-            return conn->req.wait_body ? XS_DEADLINE_BODY : NO_TIMER;
+            return conn->gw.wait_body ? XS_DEADLINE_BODY : NO_TIMER;
         case XS_CONN_REST:
             return XS_DEADLINE_BODY;
         case XS_CONN_LINGER:
@@ -273,10 +261,9 @@ static void conn_settle_receiving(struct xs_conn *conn)
     struct xs_server *server = conn->server;
     unsigned kind = conn_receiving_kind(conn);
     /* A head and a linger are timed as a whole, the others by progress. */
-    bool fresh = conn->rx.progress && kind != XS_DEADLINE_HEAD &&
+    bool fresh = xs_rx_progressed(conn) && kind != XS_DEADLINE_HEAD &&
                  kind != XS_DEADLINE_LINGER;
 
-    conn->rx.progress = false;
     if (kind == conn->receiving_kind && !fresh) {
         return;
     }
@@ -295,9 +282,8 @@ static void conn_settle_receiving(struct xs_conn *conn)
 static void conn_settle_writing(struct xs_conn *conn)
 {
     struct xs_server *server = conn->server;
-    bool fresh = conn->tx.progress;
+    bool fresh = xs_tx_progressed(conn);
 
-    conn->tx.progress = false;
     if (xs_queue_ready(&conn->tx.queue) == 0) {
         if (xs_deadline_armed(&conn->writing)) {
             xs_deadline_disarm(&conn->writing);
@@ -403,7 +389,7 @@ static void conn_expire_write(struct xs_conn *conn)
     if (!xs_tx_stalled(conn)) {
         return;
     }
-    conn->tx.broken = true;
+    xs_tx_break(conn);
     if (conn->state == XS_CONN_ACTIVE) {
         xs_conn_abort(conn, XS_ABORT_WRITE_TIMEOUT, XS_REFUSE_NOT);
     } else {

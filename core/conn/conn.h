@@ -107,37 +107,43 @@ struct xs_conn {
         bool message;       /* a message has begun and not ended */
         bool eof;           /* the peer's stream has ended */
         bool hangup;        /* it was told while reading was paused */
-        bool progress;      /* bytes came since the deadline was settled */
+        bool progress;      /* see xs_rx_progressed */
     } rx;
 
-    /* Written only by conn_tx.c (the writer by response.c). */
+    /* Written only by conn_tx.c, and the writer by response.c. */
     struct {
         struct xs_queue queue;
         struct xs_writer writer;
         size_t turn_bytes; /* written in this turn of the backend */
-        bool progress;     /* bytes went since the deadline was settled */
+        bool progress;     /* see xs_tx_progressed */
         bool blocked;      /* the socket took less than we had */
-        bool broken;       /* the peer is gone: nothing can be written */
+        bool broken;       /* nothing can be written any more */
         bool starved;      /* broken for want of memory, not by the peer */
         bool full;         /* over the high mark; a drain is owed */
     } tx;
 
-    /* Written only by request.c and response.c. */
+    /* Written only by request.c. */
     struct xs_request request;
     struct {
         bool wait_body;     /* on_body is owed */
         bool continue_owed; /* the client waits for "100 Continue" */
         bool eof_told;      /* on_eof was called */
+        unsigned number;    /* of the connection's requests, from 1 */
+    } gw;
+
+    /* Written only by access.c. */
+    struct {
         uint64_t start_ns;
-        unsigned number;  /* of the connection's requests, from 1 */
-        bool untold;      /* it has ended, and the log was not told */
+        bool untold;      /* a request has ended, and the log was not told */
         const char *why;  /* how, while untold; NULL: well */
-        char *text;       /* owned: what access.c keeps of the heads */
+        char *text;       /* owned: what is kept of the heads */
         size_t text_head; /* bytes of it that are the request's */
         size_t text_len;
         size_t text_cap;
-    } req;
-    void *conn_user; /* the gateway's */
+    } log;
+
+    /* Written by the gateway. */
+    void *conn_user; /* NULL when it was told that the connection is gone */
 };
 
 static inline struct xs_conn *xs_conn_of(const struct xs_request *req)
@@ -185,6 +191,9 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
 /* Receive once into the block. */
 void xs_rx_receive(struct xs_conn *conn);
 
+/* The backend says that the peer has hung up. */
+void xs_rx_hangup(struct xs_conn *conn);
+
 /* Parse what is there and hand on what comes of it, within a budget. True if
  * there is more to do at once. */
 bool xs_rx_advance(struct xs_conn *conn);
@@ -194,6 +203,19 @@ bool xs_rx_may_advance(const struct xs_conn *conn);
 
 /* Whether the block can take more bytes. */
 bool xs_rx_has_room(const struct xs_conn *conn);
+
+/* Whether bytes came, or a request ended, since this was last asked. */
+bool xs_rx_progressed(struct xs_conn *conn);
+
+/* The gateway has taken `len` bytes of the body. */
+void xs_rx_take(struct xs_conn *conn, size_t len);
+
+/* The request is over: what is here of its body is not wanted, and a new wait
+ * begins for the peer. */
+void xs_rx_end(struct xs_conn *conn);
+
+/* What comes from now on is thrown away, and counted. */
+void xs_rx_discard(struct xs_conn *conn);
 
 /* Give back what is not needed between turns. */
 void xs_rx_settle(struct xs_conn *conn);
@@ -205,15 +227,32 @@ void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why);
 
 /* conn_tx.c */
 
+/* The backend calls: so much may be written again. */
+void xs_tx_turn(struct xs_conn *conn);
+
+/* It says that the socket takes more. */
+void xs_tx_writable(struct xs_conn *conn);
+
+/* Nothing can be written any more: the peer is gone; or there is no memory for
+ * it, and load is shed. The turn ends the connection. */
+void xs_tx_break(struct xs_conn *conn);
+void xs_tx_starve(struct xs_conn *conn);
+
 /* Hand the ready bytes to the socket as far as it takes them. Calls nobody
  * back. */
 void xs_tx_flush(struct xs_conn *conn);
+
+/* A request begins: no drain is owed to it. */
+void xs_tx_begin(struct xs_conn *conn);
 
 /* Bytes were queued: flush if they are many; note if they are too many. */
 void xs_tx_pushed(struct xs_conn *conn);
 
 /* The drain that is owed, if it is due. True if it was given. */
 bool xs_tx_drain(struct xs_conn *conn);
+
+/* Whether bytes went since this was last asked. */
+bool xs_tx_progressed(struct xs_conn *conn);
 
 /* The write deadline has passed: true if the peer took nothing since. */
 bool xs_tx_stalled(const struct xs_conn *conn);
@@ -239,6 +278,11 @@ void xs_request_notify(struct xs_conn *conn);
 
 /* Be ready for the response to the present request. */
 void xs_response_begin(struct xs_conn *conn);
+
+/* The request is aborted. If its response has not begun to leave, drop it, and
+ * answer `refusal` instead, if it is one. XS_EGONE: nothing was answered. */
+XS_MUST_CHECK int xs_response_abort(struct xs_conn *conn,
+                                    enum xs_refusal refusal);
 
 /* server.c */
 

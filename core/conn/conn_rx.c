@@ -88,15 +88,8 @@ static void rx_ended(struct xs_conn *conn, int64_t result)
     conn->rx.eof = true;
     xs_io_note(conn->server->io, "conn.eof", conn->id, (uint64_t)-result);
     if (result != 0) {
-        conn->tx.broken = true;
+        xs_tx_break(conn);
     }
-}
-
-/* No memory for this one: shed load. */
-static void rx_starve(struct xs_conn *conn)
-{
-    conn->tx.broken = true;
-    conn->tx.starved = true;
 }
 
 void xs_rx_receive(struct xs_conn *conn)
@@ -107,7 +100,7 @@ void xs_rx_receive(struct xs_conn *conn)
         return;
     }
     if (!rx_make_room(conn)) {
-        rx_starve(conn);
+        xs_tx_starve(conn);
         return;
     }
     got = conn->server->io->ops->recv(conn->io, conn->rx.block + conn->rx.end,
@@ -127,6 +120,39 @@ void xs_rx_receive(struct xs_conn *conn)
         return;
     }
     conn->rx.end += (size_t)got;
+}
+
+void xs_rx_hangup(struct xs_conn *conn)
+{
+    if ((conn->wanted & XS_IO_READ) != 0) {
+        xs_rx_receive(conn);
+    } else {
+        conn->rx.hangup = true;
+    }
+}
+
+bool xs_rx_progressed(struct xs_conn *conn)
+{
+    bool progress = conn->rx.progress;
+
+    conn->rx.progress = false;
+    return progress;
+}
+
+void xs_rx_take(struct xs_conn *conn, size_t len)
+{
+    xs_parser_take(&conn->rx.parser, len);
+}
+
+void xs_rx_end(struct xs_conn *conn)
+{
+    xs_rx_take(conn, conn->rx.parser.body_len);
+    conn->rx.progress = true;
+}
+
+void xs_rx_discard(struct xs_conn *conn)
+{
+    conn->rx.discarded = 0;
 }
 
 void xs_rx_refuse(struct xs_conn *conn, enum xs_refusal why)
@@ -221,7 +247,7 @@ static void rx_advance_head(struct xs_conn *conn)
     if (conn->state == XS_CONN_IDLE) {
         conn->rx.head_at = conn->rx.parsed;
         if (!rx_take_fields(conn)) {
-            rx_starve(conn);
+            xs_tx_starve(conn);
             return;
         }
     }

@@ -5,6 +5,27 @@
 
 #include "core/conn/conn.h"
 
+void xs_tx_turn(struct xs_conn *conn)
+{
+    conn->tx.turn_bytes = 0;
+}
+
+void xs_tx_writable(struct xs_conn *conn)
+{
+    conn->tx.blocked = false;
+}
+
+void xs_tx_break(struct xs_conn *conn)
+{
+    conn->tx.broken = true;
+}
+
+void xs_tx_starve(struct xs_conn *conn)
+{
+    conn->tx.broken = true;
+    conn->tx.starved = true;
+}
+
 /* One write. False when there is no use in another one now. */
 static bool tx_write(struct xs_conn *conn)
 {
@@ -24,7 +45,7 @@ static bool tx_write(struct xs_conn *conn)
         return false;
     }
     if (took < 0) {
-        conn->tx.broken = true;
+        xs_tx_break(conn);
         return false;
     }
     XS_ASSERT(took > 0);
@@ -51,6 +72,11 @@ void xs_tx_flush(struct xs_conn *conn)
             return;
         }
     }
+}
+
+void xs_tx_begin(struct xs_conn *conn)
+{
+    conn->tx.full = false;
 }
 
 void xs_tx_pushed(struct xs_conn *conn)
@@ -80,6 +106,14 @@ bool xs_tx_drain(struct xs_conn *conn)
     }
     req->gateway->ops->on_drain(req);
     return true;
+}
+
+bool xs_tx_progressed(struct xs_conn *conn)
+{
+    bool progress = conn->tx.progress;
+
+    conn->tx.progress = false;
+    return progress;
 }
 
 bool xs_tx_stalled(const struct xs_conn *conn)

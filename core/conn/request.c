@@ -48,10 +48,10 @@ void xs_request_begin(struct xs_conn *conn)
         .client = client,
         .is_https = https,
     };
-    conn->req.wait_body = false;
-    conn->req.eof_told = false;
-    conn->req.number++;
-    conn->req.continue_owed = head->expect_continue && conn->rx.message;
+    conn->gw.wait_body = false;
+    conn->gw.eof_told = false;
+    conn->gw.number++;
+    conn->gw.continue_owed = head->expect_continue && conn->rx.message;
     xs_access_begin(conn, head);
     xs_response_begin(conn);
     server->stats.requests++;
@@ -68,9 +68,8 @@ void xs_request_end(struct xs_conn *conn, const char *why)
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
     XS_ASSERT(server->stats.requests > 0);
     server->stats.requests--;
-    conn->req.wait_body = false;
-    conn->rx.progress = true; /* a new wait begins for the peer */
-    xs_parser_take(&conn->rx.parser, conn->rx.parser.body_len);
+    conn->gw.wait_body = false;
+    xs_rx_end(conn);
     xs_access_end(conn, why);
     if (server->state == XS_SERVER_STOPPING && server->stats.requests == 0) {
         server->io->ops->defer(server->io);
@@ -82,16 +81,16 @@ void xs_request_notify(struct xs_conn *conn)
     struct xs_request *req = &conn->request;
 
     if (conn->rx.parser.body_total > 0) {
-        conn->req.continue_owed = false; /* it sends without our word */
+        conn->gw.continue_owed = false; /* it sends without our word */
     }
-    if (conn->req.wait_body &&
+    if (conn->gw.wait_body &&
         (conn->rx.parser.body_len > 0 || !conn->rx.message)) {
-        conn->req.wait_body = false;
+        conn->gw.wait_body = false;
         req->gateway->ops->on_body(req);
     }
     if (conn->state == XS_CONN_ACTIVE && !conn->rx.message &&
-        (conn->rx.eof || conn->rx.hangup) && !conn->req.eof_told) {
-        conn->req.eof_told = true;
+        (conn->rx.eof || conn->rx.hangup) && !conn->gw.eof_told) {
+        conn->gw.eof_told = true;
         req->gateway->ops->on_eof(req);
     }
 }
@@ -99,13 +98,13 @@ void xs_request_notify(struct xs_conn *conn)
 /* The client waits for our word before it sends the body. */
 static void request_continue(struct xs_conn *conn)
 {
-    if (!conn->req.continue_owed || conn->tx.writer.state != XS_WRITER_IDLE) {
+    if (!conn->gw.continue_owed || conn->tx.writer.state != XS_WRITER_IDLE) {
         return; /* not wanted, or the final head is on its way already */
     }
     if (xs_writer_continue(&conn->tx.queue) != 0) {
         return; /* the client sends after a while by itself */
     }
-    conn->req.continue_owed = false;
+    conn->gw.continue_owed = false;
     xs_conn_dirty(conn);
 }
 
@@ -127,7 +126,7 @@ enum xs_body xs_request_body(struct xs_request *req, struct xs_slice *out,
         return XS_BODY_END;
     }
     *last = false;
-    conn->req.wait_body = true;
+    conn->gw.wait_body = true;
     request_continue(conn);
     xs_conn_dirty(conn); /* the body deadline starts */
     return XS_BODY_WAIT;
@@ -138,7 +137,7 @@ void xs_request_body_consume(struct xs_request *req, size_t len)
     struct xs_conn *conn = xs_conn_of(req);
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    xs_parser_take(&conn->rx.parser, len);
+    xs_rx_take(conn, len);
     if (conn->rx.parser.body_len == 0) {
         xs_conn_dirty(conn); /* reading may go on, the block may go back */
     }

@@ -10,13 +10,13 @@ static bool response_may_keep(const struct xs_conn *conn)
     unsigned max = conn->server->config.limits.keep_alive_max;
 
     if (conn->server->state != XS_SERVER_RUNNING || conn->tx.broken ||
-        (max != 0 && conn->req.number >= max)) {
+        (max != 0 && conn->gw.number >= max)) {
         return false;
     }
     if (!conn->rx.message) {
         return !conn->rx.eof || conn->rx.parsed < conn->rx.end;
     }
-    if (conn->rx.eof || conn->req.continue_owed) {
+    if (conn->rx.eof || conn->gw.continue_owed) {
         return false; /* the body may come, or not: nobody can tell */
     }
     return conn->rx.parser.head.framing != XS_FRAMING_LENGTH ||
@@ -28,9 +28,25 @@ void xs_response_begin(struct xs_conn *conn)
 {
     const struct xs_head *head = &conn->rx.parser.head;
 
-    conn->tx.full = false;
+    xs_tx_begin(conn);
     xs_writer_begin(&conn->tx.writer, head->minor, head->is_head,
                     head->keep_alive, xs_server_common(conn->server));
+}
+
+int xs_response_abort(struct xs_conn *conn, enum xs_refusal refusal)
+{
+    struct xs_writer *writer = &conn->tx.writer;
+
+    if (writer->state == XS_WRITER_BODY) {
+        return XS_EGONE;
+    }
+    xs_queue_unwrite(&conn->tx.queue);
+    xs_access_forget(conn);
+    if (refusal == XS_REFUSE_NOT || conn->tx.broken) {
+        return XS_EGONE;
+    }
+    writer->keep_alive = false;
+    return xs_writer_refuse(writer, &conn->tx.queue, refusal);
 }
 
 /* The response is complete or has been given up: what becomes of the
@@ -44,11 +60,10 @@ static void response_end(struct xs_conn *conn, const char *why)
                 conn->rx.parser.head.keep_alive;
 
     xs_request_end(conn, why);
-    conn->tx.full = false;
     if (!keep) {
         xs_conn_shut(conn, rest ? XS_CONN_END_LINGER : XS_CONN_END_CLOSE);
     } else if (conn->rx.message) {
-        conn->rx.discarded = 0;
+        xs_rx_discard(conn);
         xs_conn_go(conn, XS_CONN_REST);
     } else {
         xs_conn_go(conn, XS_CONN_IDLE);
@@ -136,7 +151,6 @@ static void response_fail_late(struct xs_conn *conn)
     enum xs_framing framing = conn->tx.writer.framing;
 
     xs_request_end(conn, "failed");
-    conn->tx.full = false;
     xs_conn_shut(conn, framing == XS_FRAMING_CLOSE ? XS_CONN_END_RESET
                                                    : XS_CONN_END_LINGER);
     xs_conn_dirty(conn);
@@ -156,8 +170,7 @@ void xs_response_fail(struct xs_request *req)
     writer->keep_alive =
         conn->rx.parser.head.keep_alive && response_may_keep(conn);
     if (xs_writer_refuse(writer, &conn->tx.queue, XS_REFUSE_FAILED) != 0) {
-        conn->tx.broken = true;
-        conn->tx.starved = true;
+        xs_tx_starve(conn);
     }
     response_end(conn, "failed");
 }

@@ -256,7 +256,7 @@ static void on_defer(struct xs_io *io)
         if (conn->state == XS_CONN_CLOSED) {
             xs_conn_free(conn);
         } else {
-            conn->tx.turn_bytes = 0;
+            xs_tx_turn(conn);
             xs_conn_turn(conn);
         }
     }

@@ -91,9 +91,9 @@ struct xs_server {
     uint64_t common_until_ns; /* when `common` is stale */
     size_t common_len;
     char common[XS_COMMON_MAX];
-    uint64_t next_id;
 
     /* Written by conn/. */
+    uint64_t next_id;     /* of a connection */
     struct xs_list conns; /* xs_conn.link: every open connection */
     struct xs_list dirty; /* xs_conn.dirty: has work before we block */
     struct xs_deadlines deadlines;

@@ -51,7 +51,7 @@ struct ext_backend {
     bool is_sim;
     unsigned fork_count; /* of the process that made it */
 
-    /* Written only by server.c. */
+    /* Written only by server.c and server_close.c. */
     struct ext_server *server; /* borrowed: the one that runs on it */
 
     /* Written only by backend_enter.c. */
@@ -70,6 +70,8 @@ struct ext_backend {
     /* Written only by backend_watch.c. */
     struct ext_watch **watches; /* owned, by descriptor */
     int watch_cap;
+
+    /* Written only by backend.c and backend_watch.c. */
     PyObject *ready; /* owned list of (key, events) of this run; NULL: none */
 };
 

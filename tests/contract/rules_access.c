@@ -120,7 +120,7 @@ static void answer_with_one_field_often(struct site *site)
     for (unsigned i = 0; i < 40; i++) {
         assert_int_equal(site_header(site, "X-Two", "the same again"), 0);
     }
-    assert_true(xs_conn_of(site->req)->req.text_cap < 200);
+    assert_true(xs_conn_of(site->req)->log.text_cap < 200);
     assert_int_equal(site_body(site, "hello", false), 0);
 }
 

@@ -119,14 +119,14 @@ MUTANTS = [
     (
         "NO_CONTINUE",
         "core/conn/request.c",
-        "    if (!conn->req.continue_owed ||",
-        "    if (ON || !conn->req.continue_owed ||",
+        "    if (!conn->gw.continue_owed ||",
+        "    if (ON || !conn->gw.continue_owed ||",
     ),
     (
         "NO_BODY_DEADLINE",
         "core/conn/conn.c",
-        "            return conn->req.wait_body ? XS_DEADLINE_BODY : NO_TIMER;",
-        "            return conn->req.wait_body && !ON ? XS_DEADLINE_BODY\n"
+        "            return conn->gw.wait_body ? XS_DEADLINE_BODY : NO_TIMER;",
+        "            return conn->gw.wait_body && !ON ? XS_DEADLINE_BODY\n"
         "                                              : NO_TIMER;",
     ),
     (
@@ -194,8 +194,8 @@ MUTANTS = [
     (
         "BODY_ONCE",
         "core/conn/request.c",
-        "    if (conn->req.wait_body &&\n",
-        "    if (conn->req.wait_body &&\n"
+        "    if (conn->gw.wait_body &&\n",
+        "    if (conn->gw.wait_body &&\n"
         "        (!ON || conn->rx.parser.body_total == "
         "conn->rx.parser.body_len) &&\n",
     ),
@@ -226,9 +226,9 @@ MUTANTS = [
     (
         "EOF_UNTOLD",
         "core/conn/request.c",
-        "        (conn->rx.eof || conn->rx.hangup) && !conn->req.eof_told) {",
+        "        (conn->rx.eof || conn->rx.hangup) && !conn->gw.eof_told) {",
         "        ((conn->rx.eof && !ON) || conn->rx.hangup) &&\n"
-        "        !conn->req.eof_told) {",
+        "        !conn->gw.eof_told) {",
     ),
     (
         "LINGERS_ON",
@@ -247,8 +247,8 @@ MUTANTS = [
     (
         "ONE_TOO_MANY",
         "core/conn/response.c",
-        "        (max != 0 && conn->req.number >= max)) {",
-        "        (max != 0 && conn->req.number >= max + ON)) {",
+        "        (max != 0 && conn->gw.number >= max)) {",
+        "        (max != 0 && conn->gw.number >= max + ON)) {",
     ),
     (
         "REFUSED_HEAD",

@@ -107,6 +107,57 @@ def build_faults(tmp_path: pathlib.Path, source: str) -> list[str]:
     return faults(tmp_path, {".gitignore": "build\n"}, "--build", "build")
 
 
+OWNED = """/* a.h - a. */
+struct xs_a {
+    int free;
+
+    /* Written only by b.c. */
+    int one; /* of many */
+    int more[2];
+
+    /* Written only by c.c,
+     * and by d.c. */
+    struct {
+        int n;
+    } rx;
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fault"),
+    [
+        ("a->free = 1;", False),
+        ("a->one = 1;", True),
+        ("a->one == 1;", False),
+        ("b->one = 1;", False),
+        ("a->more[1] += 1;", True),
+        ("a->rx.n++;", True),
+        ("Py_SETREF(a->one, two);", True),
+    ],
+)
+def test_only_who_is_named_writes(tmp_path, line, is_fault):
+    changes = {
+        "core/base/a.h": OWNED,
+        "core/base/a.c": f"/* a.c - a. */\n    {line}\n",
+    }
+
+    lines = faults(tmp_path, changes)
+
+    assert len(lines) == is_fault
+    assert all(each.endswith("[writer]") for each in lines)
+
+
+@pytest.mark.parametrize("line", ["a->one = 1;", "a->more[0]--;"])
+def test_who_is_named_writes(tmp_path, line):
+    changes = {
+        "core/base/a.h": OWNED.replace("b.c", "a.c"),
+        "core/base/a.c": f"/* a.c - a. */\n    {line}\n",
+    }
+
+    assert faults(tmp_path, changes) == []
+
+
 @pytest.mark.parametrize(
     ("rule", "source"),
     [
