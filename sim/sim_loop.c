@@ -6,7 +6,7 @@
  *     timers that are due, the alarm too
  *     listeners, then ready connections     in an order that the tape chooses
  *     peers that something changed for
- *     on_defer                              until nobody asks for it
+ *     on_defer                              once: others come in between
  *
  * `run` makes a turn; if there was nothing to do it moves time to the next
  * timer and makes another. */
@@ -156,20 +156,18 @@ void sim_defer(struct xs_io *io)
     sim_kick(sim);
 }
 
-static bool loop_defers(struct xs_sim *sim)
+/* Once: who asks again meanwhile has to wait for the next turn. */
+static bool loop_defer(struct xs_sim *sim)
 {
-    unsigned count = 0;
-
-    while (sim->deferred) {
-        XS_ASSERT(count < SIM_DEFERS_MAX);
-        count++;
-        sim->deferred = false;
-        sim->stats.callbacks++;
-        sim_event(sim, 0, "on_defer", 0, 0);
-        XS_ASSERT(sim->io.on_defer != NULL);
-        sim->io.on_defer(&sim->io);
+    if (!sim->deferred) {
+        return false;
     }
-    return count > 0;
+    sim->deferred = false;
+    sim->stats.callbacks++;
+    sim_event(sim, 0, "on_defer", 0, 0);
+    XS_ASSERT(sim->io.on_defer != NULL);
+    sim->io.on_defer(&sim->io);
+    return true;
 }
 
 void sim_enter(struct xs_sim *sim)
@@ -187,7 +185,7 @@ void sim_enter(struct xs_sim *sim)
 void sim_leave(struct xs_sim *sim)
 {
     if (sim->deferred && sim_fault(sim, XS_LABEL_ORDER_DEFER)) {
-        (void)loop_defers(sim);
+        (void)loop_defer(sim);
     }
 }
 
@@ -261,7 +259,7 @@ static bool loop_turn(struct xs_sim *sim)
     did = loop_listeners(sim) || did;
     did = loop_ready(sim) || did;
     did = loop_changed(sim) || did;
-    return loop_defers(sim) || did;
+    return loop_defer(sim) || did;
 }
 
 /* Nothing is to be done now: let time pass, at most until `until_ns`. */

@@ -34,7 +34,6 @@
 #define SIM_TIGHT 64u
 #define SIM_BACKLOG 4096u
 #define SIM_WATCHES_MAX 256u
-#define SIM_DEFERS_MAX 10000u
 
 /* taken <= arrived <= written, acked <= arrived,
  * written - acked <= send_max, arrived - taken <= recv_max. */

@@ -116,7 +116,8 @@ struct xs_conn {
         struct xs_writer writer;
         size_t turn_bytes; /* written in this turn of the backend */
         bool progress;     /* see xs_tx_progressed */
-        bool blocked;      /* the socket took less than we had */
+        bool blocked;      /* the socket took less than we had, or we have had
+                            * our turn */
         bool broken;       /* nothing can be written any more */
         bool starved;      /* broken for want of memory, not by the peer */
         bool full;         /* over the high mark; a drain is owed */

@@ -53,9 +53,8 @@ static bool tx_write(struct xs_conn *conn)
     xs_queue_consume(queue, (size_t)took);
     conn->tx.turn_bytes += (size_t)took;
     conn->tx.progress = true;
-    if ((size_t)took < offered ||
-        (xs_queue_ready(queue) > 0 && conn->tx.turn_bytes >= XS_TX_TURN)) {
-        conn->tx.blocked = true; /* full, or others get their turn first */
+    if ((size_t)took < offered) {
+        conn->tx.blocked = true; /* full */
         return false;
     }
     return true;
@@ -68,6 +67,10 @@ void xs_tx_flush(struct xs_conn *conn)
         return;
     }
     while (xs_queue_ready(&conn->tx.queue) > 0) {
+        if (conn->tx.turn_bytes >= XS_TX_TURN) {
+            conn->tx.blocked = true; /* others get their turn first */
+            return;
+        }
         if (!tx_write(conn)) {
             return;
         }
