@@ -62,16 +62,17 @@ struct xs_gateway;
 struct xs_request;
 
 /* Why a request ended before its response did. One list for log and code. */
-#define XS_ABORTS(X)                                               \
-    X(XS_ABORT_RESET, "reset", "the client reset the connection")  \
-    X(XS_ABORT_EOF, "eof", "the client closed inside its request") \
-    X(XS_ABORT_SYNTAX, "syntax", "the request body was malformed") \
-    X(XS_ABORT_LIMIT, "limit", "the request body was too large")   \
-    X(XS_ABORT_BODY_TIMEOUT, "body timeout",                       \
-      "the request body did not arrive in time")                   \
-    X(XS_ABORT_WRITE_TIMEOUT, "write timeout",                     \
-      "the client did not take the response in time")              \
-    X(XS_ABORT_SHUTDOWN, "shutdown", "the server is stopping")     \
+#define XS_ABORTS(X)                                                   \
+    X(XS_ABORT_RESET, "reset", "the client reset the connection")      \
+    X(XS_ABORT_EOF, "eof", "the client closed inside its request")     \
+    X(XS_ABORT_SYNTAX, "syntax", "the request body was malformed")     \
+    X(XS_ABORT_LIMIT, "limit", "the request body was too large")       \
+    X(XS_ABORT_BODY_TIMEOUT, "body timeout",                           \
+      "the request body did not arrive in time")                       \
+    X(XS_ABORT_WRITE_TIMEOUT, "write timeout",                         \
+      "the client did not take the response in time")                  \
+    X(XS_ABORT_BACKLOG, "backlog", "too much waited for slow clients") \
+    X(XS_ABORT_SHUTDOWN, "shutdown", "the server is stopping")         \
     X(XS_ABORT_MEMORY, "memory", "out of memory")
 
 enum xs_abort {

@@ -213,6 +213,8 @@ static bool call_abort_is_right(const struct xs_app_call *call,
             return call->wait_body;
         case XS_ABORT_WRITE_TIMEOUT:
             return true;
+        case XS_ABORT_BACKLOG:
+            return call->app->sheds;
         case XS_ABORT_SHUTDOWN:
             return call->app->stopping;
         case XS_ABORT_MEMORY:

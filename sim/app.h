@@ -120,6 +120,7 @@ struct xs_app {
     bool stopping;           /* the server was told to stop */
     bool kills;              /* the network may end connections */
     bool memory_fails;       /* calls may say XS_ENOMEM */
+    bool sheds;              /* slow clients may be dropped */
     uint64_t body_max;       /* a longer request body is not let through */
     unsigned keep_alive_max; /* requests of a connection; 0: no limit */
     uint64_t lent;           /* pieces given by reference */

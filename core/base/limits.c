@@ -25,5 +25,6 @@ struct xs_limits xs_limits_default(void)
         .requests_max = 0,
         .tx_high = (size_t)64 * 1024,
         .tx_low = (size_t)16 * 1024,
+        .backlog_max = (size_t)1024 * 1024 * 1024,
     };
 }

@@ -97,6 +97,8 @@ struct xs_limits {
     unsigned requests_max;       /* at the application at once; 0: no limit */
     size_t tx_high;              /* bytes queued at which `send` waits */
     size_t tx_low;               /* bytes queued at which it goes on */
+    size_t backlog_max;          /* bytes of all responses that wait for their
+                                  * clients; SIZE_MAX: no limit */
 };
 
 /* The defaults. */

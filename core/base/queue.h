@@ -125,6 +125,12 @@ static inline size_t xs_queue_ready(const struct xs_queue *queue)
     return queue->bytes - queue->held;
 }
 
+/* Of all that wait, those that were copied; the others are lent. */
+static inline size_t xs_queue_copied(const struct xs_queue *queue)
+{
+    return queue->own_tail - queue->own_head;
+}
+
 /* The first bytes that may leave, as at most `max` slices; the number of
  * slices. Borrowed until the next call. */
 unsigned xs_queue_peek(const struct xs_queue *queue, struct xs_slice *out,

@@ -103,6 +103,21 @@ int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
     return 0;
 }
 
+/* What the server holds for this client counts for the worker. Of lent bytes
+ * no more than the high mark: a larger one is the application's own. */
+static void conn_settle_backlog(struct xs_conn *conn)
+{
+    size_t high = conn->server->config.limits.tx_high;
+    size_t copied = xs_queue_copied(&conn->tx.queue);
+    size_t lent = conn->tx.queue.bytes - copied;
+    size_t backlog = copied + (lent < high ? lent : high);
+
+    if (backlog != conn->backlog) {
+        xs_server_backlog(conn->server, conn->backlog, backlog);
+        conn->backlog = backlog;
+    }
+}
+
 void xs_conn_close(struct xs_conn *conn, bool abort)
 {
     struct xs_server *server = conn->server;
@@ -117,6 +132,7 @@ void xs_conn_close(struct xs_conn *conn, bool abort)
     conn->io = NULL;
     xs_rx_free(conn);
     xs_queue_fini(&conn->tx.queue);
+    conn_settle_backlog(conn);
     xs_server_closed(server, conn);
     conn->in_turn = false;
     xs_conn_dirty(conn); /* to be freed when nobody looks at it any more */
@@ -317,6 +333,7 @@ static void conn_settle(struct xs_conn *conn)
     xs_access_settle(conn);
     conn_settle_receiving(conn);
     conn_settle_writing(conn);
+    conn_settle_backlog(conn);
     events = conn_events(conn);
     if (events != conn->wanted) {
         conn->wanted = events;
@@ -384,17 +401,24 @@ static void conn_expire_body(struct xs_conn *conn)
     }
 }
 
-static void conn_expire_write(struct xs_conn *conn)
+/* Without the turn that follows. */
+static void conn_lose(struct xs_conn *conn, enum xs_abort why)
 {
-    if (!xs_tx_stalled(conn)) {
-        return;
-    }
     xs_tx_break(conn);
     if (conn->state == XS_CONN_ACTIVE) {
-        xs_conn_abort(conn, XS_ABORT_WRITE_TIMEOUT, XS_REFUSE_NOT);
+        xs_conn_abort(conn, why, XS_REFUSE_NOT);
     } else {
-        xs_access_cut(conn, XS_ABORT_WRITE_TIMEOUT);
+        xs_access_cut(conn, why);
         xs_conn_close(conn, true);
+    }
+}
+
+void xs_conn_drop(struct xs_conn *conn, enum xs_abort why)
+{
+    xs_io_note(conn->server->io, "conn.drop", conn->id, (uint64_t)why);
+    conn_lose(conn, why);
+    if (conn->state != XS_CONN_CLOSED) {
+        xs_conn_turn(conn);
     }
 }
 
@@ -416,7 +440,9 @@ void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
             xs_conn_shut(conn, XS_CONN_END_RESTING);
             break;
         case XS_DEADLINE_WRITE:
-            conn_expire_write(conn);
+            if (xs_tx_stalled(conn)) {
+                conn_lose(conn, XS_ABORT_WRITE_TIMEOUT);
+            }
             break;
         case XS_DEADLINE_LINGER:
             xs_conn_close(conn, false);

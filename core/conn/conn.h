@@ -92,6 +92,7 @@ struct xs_conn {
     unsigned receiving_kind;      /* its kind while armed */
     struct xs_deadline writing;   /* xs_deadlines.lists */
     int64_t unacked;              /* by the peer, when it was armed */
+    size_t backlog;               /* its part of xs_server_stats.backlog */
     bool in_turn;                 /* a turn runs: no need to ask for another */
     struct xs_list dirty;         /* xs_server.dirty */
 
@@ -180,6 +181,10 @@ void xs_conn_turn(struct xs_conn *conn);
 
 /* The deadline of `kind` has passed. */
 void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind);
+
+/* What waits for this client is too much, or has waited too long: it is lost,
+ * and the connection reset, for `why`. Never inside a call of the gateway's. */
+void xs_conn_drop(struct xs_conn *conn, enum xs_abort why);
 
 /* The request at the gateway, if any, is over for `why`; an answer goes out
  * if none has begun and `refusal` says which. Never inside a call of the
@@ -299,6 +304,9 @@ void xs_server_refused(struct xs_conn *conn, enum xs_refusal why,
 
 /* The server is stopping and a connection lingers: look at it again soon. */
 void xs_server_look(struct xs_server *server);
+
+/* Of the bytes that wait for clients, `before` have become `after`. */
+void xs_server_backlog(struct xs_server *server, size_t before, size_t after);
 
 /* A connection is gone. */
 void xs_server_closed(struct xs_server *server, struct xs_conn *conn);

@@ -128,6 +128,39 @@ void xs_server_refused(struct xs_conn *conn, enum xs_refusal why, bool answered)
     }
 }
 
+void xs_server_backlog(struct xs_server *server, size_t before, size_t after)
+{
+    XS_ASSERT(server->stats.backlog >= before);
+    server->stats.backlog += after - before;
+    if (server->stats.backlog > server->config.limits.backlog_max) {
+        server->io->ops->defer(server->io);
+    }
+}
+
+/* Who has taken nothing for the longest time; NULL if nobody is waited for, or
+ * if no deadline is kept for that. */
+static struct xs_conn *server_slowest(const struct xs_server *server)
+{
+    const struct xs_list *list = &server->deadlines.lists[XS_DEADLINE_WRITE];
+
+    if (xs_list_empty(list)) {
+        return NULL;
+    }
+    return xs_container_of(list->next, struct xs_conn, writing.link);
+}
+
+/* The slowest pay for all. */
+static void server_shed(struct xs_server *server)
+{
+    while (server->stats.backlog > server->config.limits.backlog_max) {
+        struct xs_conn *conn = server_slowest(server);
+        if (conn == NULL) {
+            return;
+        }
+        xs_conn_drop(conn, XS_ABORT_BACKLOG);
+    }
+}
+
 void xs_server_closed(struct xs_server *server, struct xs_conn *conn)
 {
     const struct xs_server_events *events = &server->config.events;
@@ -260,6 +293,7 @@ static void on_defer(struct xs_io *io)
             xs_conn_turn(conn);
         }
     }
+    server_shed(server);
     if (server->state == XS_SERVER_STOPPING) {
         server_stop_goes_on(server);
     }

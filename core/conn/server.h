@@ -68,6 +68,7 @@ enum xs_server_state {
 struct xs_server_stats {
     unsigned connections; /* open now */
     unsigned requests;    /* at the gateway now */
+    size_t backlog;       /* bytes of responses that wait for their clients */
     uint64_t accepted;    /* connections, ever */
     uint64_t served;      /* requests handed to the gateway, ever */
     uint64_t refused;     /* requests refused, also inside a body, ever */

@@ -170,6 +170,23 @@ static int config_limits(PyObject *config, struct xs_limits *limits)
                : 0;
 }
 
+/* What bounds the bytes that wait for clients. */
+static int config_write_limits(PyObject *config, struct xs_limits *limits)
+{
+    if (config_size(config, "limit_write_buffer", INT32_MAX, &limits->tx_high) <
+            0 ||
+        config_size(config, "limit_write_backlog", SIZE_MAX,
+                    &limits->backlog_max) < 0) {
+        return -1;
+    }
+    if (limits->tx_high == 0) {
+        PyErr_SetString(PyExc_ValueError, "limit_write_buffer is 0");
+        return -1;
+    }
+    limits->tx_low = limits->tx_high / 4;
+    return 0;
+}
+
 int ext_server_config(PyObject *config, struct xs_server_config *out)
 {
     bool server_header = true;
@@ -178,6 +195,7 @@ int ext_server_config(PyObject *config, struct xs_server_config *out)
         (struct xs_server_config){.limits = xs_limits_default(), .date = true};
     if (config_timeouts(config, &out->limits) < 0 ||
         config_limits(config, &out->limits) < 0 ||
+        config_write_limits(config, &out->limits) < 0 ||
         config_flag(config, "date_header", &out->date) < 0 ||
         config_flag(config, "server_header", &server_header) < 0) {
         return -1;

@@ -321,6 +321,18 @@ class Config:
         LIMITS,
         "Open connections; others wait to be accepted.",
     )
+    limit_write_buffer: int = _option(
+        64 * 1024,
+        kinds.sized(1024, 1 << 30),
+        LIMITS,
+        "Bytes of a response that wait for its client while more are taken.",
+    )
+    limit_write_backlog: int | None = _option(
+        1 << 30,
+        kinds.size,
+        LIMITS,
+        "Bytes that wait for all clients of a worker; the slowest pay above.",
+    )
 
     proxy_headers: bool = _option(
         True,

@@ -124,6 +124,41 @@ static void a_client_that_does_not_read_aborts_the_request(struct world *world)
     site_close(&site);
 }
 
+static void too_much_for_slow_clients_aborts_the_request(struct world *world)
+{
+    struct xs_limits limits = site_limits();
+    struct site site;
+
+    limits.timeout_ns[XS_DEADLINE_WRITE] = 3600 * XS_SECOND_NS;
+    limits.backlog_max = limits.tx_high - 1;
+    asked_open(&site, world, &limits, GET);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_lend(&site, 0, (size_t)8 * 1024 * 1024, true), 0);
+
+    abort_is_why(&site, XS_ABORT_BACKLOG);
+    assert_int_equal(site.releases, 1);
+    assert_int_equal(site.server.stats.backlog, 0);
+    site_close(&site);
+}
+
+/* However large it is, it counts as what the server would hold of it. */
+static void one_large_body_is_not_too_much(struct world *world)
+{
+    struct xs_limits limits = site_limits();
+    struct site site;
+
+    limits.timeout_ns[XS_DEADLINE_WRITE] = 3600 * XS_SECOND_NS;
+    limits.backlog_max = 2 * limits.tx_high;
+    asked_open(&site, world, &limits, GET);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_lend(&site, 0, (size_t)8 * 1024 * 1024, true), 0);
+    world_settle(world);
+
+    assert_int_equal(site.aborts, 0);
+    assert_true(site.server.stats.backlog >= limits.tx_high);
+    site_close(&site);
+}
+
 static void stopping_aborts_what_still_runs_after_the_grace(struct world *world)
 {
     struct site site;
@@ -342,6 +377,8 @@ const struct rule rules_abort[] = {
     RULE(a_body_over_the_limit_aborts_the_request),
     RULE(a_body_that_does_not_come_aborts_the_request),
     RULE(a_client_that_does_not_read_aborts_the_request),
+    RULE(too_much_for_slow_clients_aborts_the_request),
+    RULE(one_large_body_is_not_too_much),
     RULE(stopping_aborts_what_still_runs_after_the_grace),
     RULE(the_grace_ends_though_a_deadline_came_before),
     RULE(stopping_lets_what_runs_finish),

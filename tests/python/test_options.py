@@ -101,6 +101,45 @@ def test_write_timeout_ends_a_client_that_does_not_read(serve, app):
     assert "[write timeout]" in line
 
 
+@pytest.mark.parametrize("app", ["starlette_app:app", "flask_app:app"])
+def test_backlog_limit_ends_the_slowest_client(serve, app):
+    pytest.importorskip(app.partition("_")[0])
+    server = serve(app, "--limit-write-backlog", "100KiB")
+    with (
+        raw.Client(server.address, receive_buffer=4096) as slow,
+        raw.Client(server.address, receive_buffer=4096) as other,
+    ):
+        slow.request("GET", "/endless")
+        slow.head()
+        other.request("GET", "/endless?other")
+        line = server.wait_for_line("/endless", "stdout")
+
+    assert "[backlog]" in line
+    assert "/endless?other" not in line
+
+
+def test_write_buffer_limit_is_where_an_application_waits(serve):
+    taken = []
+    for size in ("1KiB", "64MiB"):
+        server = serve("life_app:flood", "--limit-write-buffer", size)
+        with raw.Client(server.address, receive_buffer=4096) as slow:
+            slow.request("GET", "/flood")
+            slow.head()
+            taken.append(sent_at_last(server))
+
+    assert taken[0] < taken[1] - (32 << 20)
+
+
+def sent_at_last(server):
+    """What life_app:flood has sent when it waits."""
+    counts = [-1, 0]
+    while counts[-1] != counts[-2]:
+        time.sleep(0.3)
+        with raw.Client(server.address) as other:
+            counts.append(int(other.get("/flooded").body))
+    return counts[-1]
+
+
 @BOTH
 def test_request_line_limit_is_414(dial, app):
     client = dial(app, "--limit-request-line", "100")

@@ -26,6 +26,9 @@
     X(NO_CONTINUE, "nobody says 100 Continue")                             \
     X(NO_BODY_DEADLINE, "a client may stop inside a body for ever")        \
     X(NO_WRITE_DEADLINE, "a client may stop reading for ever")             \
+    X(BACKLOG_OF_THE_FASTEST, "who takes most pays for the slow ones")     \
+    X(BACKLOG_UNCOUNTED, "what a closed connection held counts for ever")  \
+    X(BACKLOG_UNBOUNDED, "slow clients together may hold any memory")      \
     X(HASTY_WRITE_DEADLINE,                                                \
       "the write deadline does not see that the client reads")             \
     X(BUSY_WRITE, "a full socket is tried again at once")                  \

@@ -224,6 +224,27 @@ MUTANTS = [
         ") {",
     ),
     (
+        "BACKLOG_OF_THE_FASTEST",
+        "core/conn/server.c",
+        "    return xs_container_of(list->next, struct xs_conn, writing.link);",
+        "    return xs_container_of(ON ? list->prev : list->next,\n"
+        "                           struct xs_conn, writing.link);",
+    ),
+    (
+        "BACKLOG_UNCOUNTED",
+        "core/conn/conn.c",
+        "    if (backlog != conn->backlog) {",
+        "    if (backlog != conn->backlog &&\n"
+        "        !(ON && conn->state == XS_CONN_CLOSED)) {",
+    ),
+    (
+        "BACKLOG_UNBOUNDED",
+        "core/conn/server.c",
+        "    while (server->stats.backlog > server->config.limits.backlog_max) {",
+        "    while (!ON &&\n"
+        "           server->stats.backlog > server->config.limits.backlog_max) {",
+    ),
+    (
         "EOF_UNTOLD",
         "core/conn/request.c",
         "        (conn->rx.eof || conn->rx.hangup) && !conn->gw.eof_told) {",

@@ -56,6 +56,12 @@ static void world_draw_limits(struct world *world)
         limits->requests_max =
             1 + xs_choose(tape, XS_LABEL_WORLD, WORLD_CLIENTS_MAX);
     }
+    if (xs_choose(tape, XS_LABEL_WORLD, 8) == 7) {
+        limits->backlog_max = limits->tx_high + limits->tx_high / 2;
+        if (xs_choose(tape, XS_LABEL_WORLD, 2) == 1) {
+            limits->backlog_max = xs_size(tape, XS_LABEL_WORLD, 200000);
+        }
+    }
 }
 
 static void world_draw_stop(struct world *world)
@@ -135,6 +141,8 @@ static void world_draw(struct world *world)
     world_draw_events(world);
     world->app.body_max = world->config.limits.request_body_max;
     world->app.keep_alive_max = world->config.limits.keep_alive_max;
+    world->app.sheds =
+        world->config.limits.backlog_max <= WORLD_CLIENTS_MAX * XS_BODY_MAX;
 }
 
 static void world_open_sim(struct world *world,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/limits.h"
+#include "core/conn/conn.h"
 #include "tests/sim/world.h"
 
 /* Callbacks in a row that lead to nothing. A fault may make a few. */
@@ -114,6 +115,28 @@ static void site_expired(struct world_site *site, enum xs_deadline_kind kind)
     }
 }
 
+/* Of those who are waited for, the slowest; and only if it is too much. */
+static void site_dropped(struct world_site *site)
+{
+    const struct xs_server *server = &site->world->server;
+    const struct xs_list *link;
+    uint64_t own = XS_NEVER;
+    uint64_t least = XS_NEVER;
+
+    site->expired = true;
+    for (link = server->conns.next; link != &server->conns; link = link->next) {
+        const struct xs_conn *conn =
+            xs_container_of(link, const struct xs_conn, link);
+
+        least = min2(least, conn->writing.at_ns);
+        own = conn->id == site->conn_id ? conn->writing.at_ns : own;
+    }
+    if (own != least ||
+        server->stats.backlog <= server->config.limits.backlog_max) {
+        world_fault(site, XS_ORACLE_O20, "dropped, and not the one to pay");
+    }
+}
+
 void world_on_note(void *user, const char *what, uint64_t a, uint64_t b)
 {
     struct world *world = user;
@@ -125,6 +148,12 @@ void world_on_note(void *user, const char *what, uint64_t a, uint64_t b)
         for (unsigned i = 0; i < world->client_count; i++) {
             if (world->sites[i].conn_id == a) {
                 site_expired(&world->sites[i], (enum xs_deadline_kind)b);
+            }
+        }
+    } else if (strcmp(what, "conn.drop") == 0) {
+        for (unsigned i = 0; i < world->client_count; i++) {
+            if (world->sites[i].conn_id == a) {
+                site_dropped(&world->sites[i]);
             }
         }
     }
@@ -414,6 +443,29 @@ void world_on_stopped(void *user)
 
 /* at every step: O19, O20 */
 
+/* What waits for all clients, counted anew. */
+static void world_check_backlog(struct world *world)
+{
+    const struct xs_server *server = &world->server;
+    const struct xs_list *link;
+    size_t backlog = 0;
+    size_t waits = 0; /* of those who can be dropped */
+
+    for (link = server->conns.next; link != &server->conns; link = link->next) {
+        const struct xs_conn *conn =
+            xs_container_of(link, const struct xs_conn, link);
+
+        backlog += conn->backlog;
+        waits += xs_queue_ready(&conn->tx.queue) > 0 ? conn->backlog : 0;
+    }
+    if (backlog != server->stats.backlog ||
+        waits > server->config.limits.backlog_max) {
+        xs_verdict_fail(&world->verdict, XS_ORACLE_O20,
+                        "%zu bytes wait, %zu are counted", waits,
+                        server->stats.backlog);
+    }
+}
+
 void world_check_step(struct world *world)
 {
     const struct xs_sim_stats *stats = xs_sim_stats(world->sim);
@@ -433,4 +485,5 @@ void world_check_step(struct world *world)
         xs_verdict_fail(&world->verdict, XS_ORACLE_O20, "%zu bytes in use",
                         stats->mem_bytes_most);
     }
+    world_check_backlog(world);
 }

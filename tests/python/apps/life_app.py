@@ -145,6 +145,25 @@ async def asgi(scope, receive, send):
         tell("after")
 
 
+class Flood:
+    """Streams without end to whoever asks, and tells others how far it got."""
+
+    def __init__(self):
+        self.sent = 0
+
+    async def __call__(self, scope, receive, send):
+        await send({"type": "http.response.start", "status": 200})
+        while scope["path"] == "/flood":
+            piece = {"body": bytes(4096), "more_body": True}
+            await send({"type": "http.response.body", **piece})
+            self.sent += 4096
+        body = b"%d" % self.sent
+        await send({"type": "http.response.body", "body": body})
+
+
+flood = Flood()
+
+
 async def failing(scope, receive, send):
     if scope["type"] == "lifespan":
         await receive()
