@@ -21,6 +21,9 @@ static PyObject *config_get(PyObject *config, const char *name)
     return value;
 }
 
+/* Any longer comes near what 64 bits of ns can count. */
+#define SECONDS_MAX 1e9
+
 /* Seconds; None is without limit. */
 static int config_duration(PyObject *config, const char *name, uint64_t *out)
 {
@@ -40,8 +43,9 @@ static int config_duration(PyObject *config, const char *name, uint64_t *out)
     if (seconds == -1.0 && PyErr_Occurred() != NULL) {
         return -1;
     }
-    if (isnan(seconds) || seconds <= 0 || seconds > 1e9) {
-        PyErr_Format(PyExc_ValueError, "%s must be above 0 seconds", name);
+    if (isnan(seconds) || seconds <= 0 || seconds > SECONDS_MAX) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s must be above 0 and at most 1e9 seconds", name);
         return -1;
     }
     *out = (uint64_t)(seconds * 1e9);

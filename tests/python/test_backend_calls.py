@@ -288,6 +288,21 @@ def test_select_waits_as_long_as_it_was_told(sim, timeout, passed):
     assert round((sim.time() - start) * 1e9) == round(passed * 1e9)
 
 
+@pytest.mark.parametrize("timeout", [1e9, 1e10, 2.0**64, float("inf")])
+def test_select_waits_without_limit_beyond_all_clocks(sim, timeout):
+    start = sim.time()
+    server = new_server(sim)
+    server.listen(port=80)
+    peer = _xsgi.SimPeer(sim, "127.0.0.1", 80)
+    sim.select(0)
+
+    sim.select(timeout)
+
+    assert 10 < sim.time() - start < 60  # the deadline of the first head
+    peer.close()
+    server.close()
+
+
 class HeardError(Exception):
     pass
 

@@ -43,6 +43,11 @@ def test_duration_is_read_in_every_notation(given, seconds):
         "inf",
         float("nan"),
         "1e3",
+        366 * 24 * 3600 + 1,
+        "8785h",
+        "999999999999999999m",
+        1e9 + 1,
+        1e300,
     ],
 )
 def test_duration_refuses_what_is_none(given):

@@ -247,6 +247,39 @@ def test_application_may_stop_the_server(backend):
     server.close()
 
 
+@pytest.mark.parametrize(
+    ("seconds", "stopped"),
+    [
+        (-1, True),
+        (float("nan"), True),
+        (3, True),
+        (1e9 - 1, False),
+        (1e9, False),
+        (2.0**64, False),  # of which ns are no number that C knows
+        (float("inf"), False),
+        (None, False),
+    ],
+)
+def test_stop_has_a_grace_or_is_without_limit(sim, seconds, stopped):
+    def app(environ, start_response):
+        start_response("200 OK", [])
+        return [b"x" * 10_000_000]
+
+    server = _xsgi.Server(sim, app, "wsgi", config(timeout_write=None))
+    peer = _xsgi.SimPeer(sim, *server.listen(port=80))
+    peer.write(GET)
+    sim.select(0)
+    sim.select(0)
+
+    server.stop(seconds)
+    for _ in range(10):
+        sim.select(100)
+
+    assert server.stopped == stopped
+    peer.close()
+    server.close()
+
+
 def test_backend_has_one_server_at_a_time(backend, server):
     with pytest.raises(ValueError, match="has a server"):
         _xsgi.Server(backend, wsgi, "wsgi", config())
@@ -257,6 +290,10 @@ def test_backend_has_one_server_at_a_time(backend, server):
 def test_wrong_options_are_told_and_leave_the_backend_free(backend):
     for options, error in (
         ({"timeout_write": 0}, ValueError),
+        ({"timeout_write": -1}, ValueError),
+        ({"timeout_write": 1e9 + 1}, ValueError),
+        ({"timeout_keep_alive": float("inf")}, ValueError),
+        ({"timeout_linger": float("nan")}, ValueError),
         ({"timeout_write": "soon"}, TypeError),
         ({"limit_request_fields": 0}, ValueError),
         ({"limit_request_line": -1}, (ValueError, OverflowError)),

@@ -287,6 +287,23 @@ def test_one_turn_takes_few_blocks_of_an_iterable():
     assert max(taken) <= 3 * 8  # the request, what is posted, what drains
 
 
+def test_one_turn_takes_few_blocks_of_a_list(sim):
+    blocks = [b"x"] * 100_000
+    config = types.SimpleNamespace(threads=1)
+    server = _xsgi.Server(sim, answering(lambda: blocks), "wsgi", config)
+    peer = _xsgi.SimPeer(sim, *server.listen(port=80))
+    peer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    came = []
+
+    while sum(came) < len(blocks):
+        sim.select(0)
+        came.append(len(peer.read(1 << 20) or b""))
+
+    assert max(came) <= 3000
+    peer.close()
+    server.close()
+
+
 @pytest.mark.parametrize("threads", THREADS)
 def test_pipelined_requests_are_answered_in_order(threads):
     def app(environ, start_response):

@@ -424,3 +424,33 @@ def test_write_ends_its_response_when_the_spool_gives_something_else(
         assert probe.get("/").body == b"end"
 
     assert any("temporary file" in line for line in probe.log())
+
+
+def test_write_fails_when_the_client_is_far_behind(monkeypatch):
+    import tempfile
+
+    class Sink(tempfile.SpooledTemporaryFile):
+        """Keeps nothing: the test needs no disk."""
+
+        def write(self, block):
+            return len(block)
+
+    block = b"x" * (32 << 20)
+    caught = []
+    written = []
+
+    def app(environ, start_response):
+        write = start_response("200 OK", PLAIN)
+        with pytest.raises(OSError, match="does not keep up") as error:
+            for _ in range(100):
+                write(block)
+                written.append(len(block))
+        caught.append(error.value)
+        raise error.value
+
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Sink)
+    with Probe(app) as probe, probe.connect(receive_buffer=4096) as client:
+        assert not client.get("/").complete
+
+    assert len(caught) == 1
+    assert sum(written) <= 1100 << 20
