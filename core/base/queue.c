@@ -64,6 +64,7 @@ void xs_queue_check(const struct xs_queue *queue)
 {
     size_t copied = 0;
     size_t lent = 0;
+    unsigned lent_count = 0;
     const struct xs_piece *open = queue_open_piece(queue);
 
     XS_ASSERT(queue->own_head <= queue->own_tail);
@@ -77,10 +78,12 @@ void xs_queue_check(const struct xs_queue *queue)
             copied += piece->len;
         } else {
             lent += piece->len;
+            lent_count++;
         }
     }
     XS_ASSERT(copied == queue->own_tail - queue->own_head);
     XS_ASSERT(copied + lent == queue->bytes);
+    XS_ASSERT(lent_count == queue->lent);
     XS_ASSERT(queue->held == 0 || open != NULL);
     XS_ASSERT(open == NULL || queue->held <= open->len);
     XS_ASSERT(queue->held == 0 || queue->holding);
@@ -217,6 +220,7 @@ int xs_queue_lend(struct xs_queue *queue, const struct xs_lent *lent)
         .owner = lent->owner,
     };
     queue->bytes += lent->bytes.len;
+    queue->lent++;
     return 0;
 }
 
@@ -319,6 +323,7 @@ void xs_queue_consume(struct xs_queue *queue, size_t len)
         }
         queue->first = (queue->first + 1) & (queue->cap - 1);
         queue->count--;
+        queue->lent -= done.release != NULL;
         if (queue->count == 0) {
             XS_ASSERT(len == 0);
             queue_emptied(queue);

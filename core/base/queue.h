@@ -15,7 +15,8 @@
  *
  * Invariants: bytes == the sum of the pieces' lengths; own_tail - own_head ==
  * the sum of the copied ones'; held <= the last piece's, and that is a copied
- * one; no piece is empty; own_head <= own_tail <= own_cap. */
+ * one; lent == how many pieces are; no piece is empty; own_head <= own_tail <=
+ * own_cap. */
 
 #ifndef XS_BASE_QUEUE_H
 #define XS_BASE_QUEUE_H
@@ -55,9 +56,10 @@ struct xs_queue {
     unsigned count;
     unsigned cap; /* a power of two */
 
-    size_t bytes; /* all bytes that wait, the held ones too */
-    size_t held;  /* those at the tail that may not leave yet */
-    bool holding; /* what is copied now is held */
+    size_t bytes;  /* all bytes that wait, the held ones too */
+    size_t held;   /* those at the tail that may not leave yet */
+    unsigned lent; /* pieces that are */
+    bool holding;  /* what is copied now is held */
 };
 
 /* The most slices that one `xs_queue_peek` gives. */

@@ -82,6 +82,13 @@ void xs_tx_begin(struct xs_conn *conn)
     conn->tx.full = false;
 }
 
+/* What is lent is all in memory until its last byte has gone, however few of
+ * them wait: a slow peer is to have one piece of it, not two. */
+static bool tx_lends(const struct xs_conn *conn)
+{
+    return conn->tx.blocked && conn->tx.queue.lent > 0;
+}
+
 void xs_tx_pushed(struct xs_conn *conn)
 {
     const struct xs_limits *limits = &conn->server->config.limits;
@@ -89,7 +96,7 @@ void xs_tx_pushed(struct xs_conn *conn)
     if (xs_queue_ready(&conn->tx.queue) >= XS_TX_FLUSH) {
         xs_tx_flush(conn);
     }
-    if (conn->tx.queue.bytes >= limits->tx_high) {
+    if (conn->tx.queue.bytes >= limits->tx_high || tx_lends(conn)) {
         conn->tx.full = true;
     }
     xs_conn_dirty(conn);
@@ -100,7 +107,8 @@ bool xs_tx_drain(struct xs_conn *conn)
     const struct xs_limits *limits = &conn->server->config.limits;
     struct xs_request *req = &conn->request;
 
-    if (!conn->tx.full || conn->tx.queue.bytes > limits->tx_low) {
+    if (!conn->tx.full || conn->tx.queue.bytes > limits->tx_low ||
+        tx_lends(conn)) {
         return false;
     }
     conn->tx.full = false;

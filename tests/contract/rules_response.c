@@ -269,6 +269,49 @@ static void a_full_queue_is_bounded(struct world *world)
     assert_int_equal(site.aborts, 1);
 }
 
+/* Lends until it is full. */
+static void loans_on(struct site *site)
+{
+    struct flood *flood = site->user;
+
+    while (!site_full(site)) {
+        assert_int_equal(site_lend(site, 0, 2 * XS_TX_FLUSH, true), 0);
+        flood->given++;
+        assert_true(flood->given - site->releases <= 1);
+    }
+}
+
+static void loans_head(struct site *site)
+{
+    assert_int_equal(site_start(site, 200), 0);
+    loans_on(site);
+}
+
+/* A piece is in memory until its last byte has gone: the mark is in bytes. */
+static void a_slow_peer_has_one_lent_piece_at_a_time(struct world *world)
+{
+    static uint8_t data[16 * 1024];
+    struct xs_limits limits = site_limits();
+    struct flood flood = {.total = 0};
+    struct site site;
+
+    limits.tx_high = 16 * XS_TX_FLUSH;
+    limits.tx_low = 8 * XS_TX_FLUSH;
+    site_open(&site, world, &limits);
+    site_connect(&site);
+    site.user = &flood;
+    site.do_request = loans_head;
+    site.do_drain = loans_on;
+    site_say(&site, GET);
+    for (int i = 0; i < 20; i++) {
+        world_settle(world);
+        (void)peer_recv_some(&site.client, data, sizeof data);
+    }
+
+    assert_int_equal(flood.given - site.releases, 1);
+    site_close(&site);
+}
+
 static void answer_hello(struct site *site)
 {
     site_answer(site, "hello");
@@ -381,6 +424,7 @@ const struct rule rules_response[] = {
     RULE(what_was_flushed_arrives_while_the_rest_waits),
     RULE(a_full_queue_is_told_when_it_has_drained),
     RULE(a_full_queue_is_bounded),
+    RULE(a_slow_peer_has_one_lent_piece_at_a_time),
     RULE(an_endless_body_after_the_answer_is_cut_off),
     RULE(an_answer_awaits_who_sends_a_long_body_first),
     RULE(loans_are_returned_once_whatever_happens),

@@ -64,8 +64,8 @@ MUTANTS = [
     (
         "DRAIN_EDGE",
         "core/conn/conn_tx.c",
-        "conn->tx.queue.bytes > limits->tx_low) {",
-        "conn->tx.queue.bytes + ON > limits->tx_low) {",
+        "conn->tx.queue.bytes > limits->tx_low ||",
+        "conn->tx.queue.bytes + ON > limits->tx_low ||",
     ),
     (
         "DRAIN_TWICE",
