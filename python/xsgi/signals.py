@@ -8,6 +8,8 @@ the GIL: no handler of Python's works then. It only
  2. starts a watchdog: whatever hangs, the process ends in bounded time.
 
 The loop learns of the signal by its wake-up descriptor and stops the server.
+Signals that come before the first has been handled are one with it: who sends
+them has not seen it stop yet, and ``timeout`` and terminals send several.
 
 A child that the application forks has the handlers and the descriptor, too. It
 gets back what was there before: its signals are its own affair.
@@ -21,6 +23,7 @@ import signal
 import socket
 import sys
 import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -115,11 +118,27 @@ def _remembered() -> Iterator[_Handlers]:
             _before.remove(before)
 
 
+def _settle(number: int) -> None:
+    """Have done with all that has come so far.
+
+    Python calls the handlers of all of them one after the other, and prints a
+    traceback for one that has none by then.
+    """
+    for each in SIGNALS:
+        signal.signal(each, _is_one_with_it)
+    interrupt_main(number)  # go through all of them once more, right now
+
+
+def _is_one_with_it(number: int, frame: FrameType | None) -> None:
+    """The stop that it asks for has begun."""
+
+
 @contextmanager
 def _installed(watchdog: Watchdog, patience: float | None) -> Iterator[None]:
     """Our handlers, until the end."""
 
     def first(number: int, frame: FrameType | None) -> None:
+        _settle(number)
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
         came.append(number)

@@ -148,6 +148,22 @@ def test_second_signal_ends_the_process_at_once(start, connect, way):
     assert server.wait(SOON) == -signal.SIGTERM
 
 
+@pytest.mark.parametrize(
+    "app", [*WAYS.values(), ("life_app:wsgi",)], ids=[*WAYS, "wsgi"]
+)
+def test_signals_that_come_at_once_are_one(start, release, connect, app):
+    if "uvloop" in app:
+        pytest.importorskip("uvloop")
+    server = start(*app)
+
+    with raw.Client(server.address) as client:
+        assert client.get("/both").body == b"both"
+
+    assert server.wait(SOON) == 0
+    assert sum("stopping" in line for line in server.stderr) == 1
+    assert "Traceback" not in server.output()
+
+
 def test_second_signal_reaches_an_application_that_blocks_the_loop(
     start, connect
 ):

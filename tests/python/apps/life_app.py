@@ -5,6 +5,7 @@
 /stubborn  likewise, and does not let itself be cancelled
 /after     answers, and prints "after" when $RELEASE exists
 /stuck     blocks the thread that it runs on until $RELEASE exists
+/both      SIGTERM and SIGINT come at once
 /ticks     how a background thread has fared since the last /ticks
 /loop      the type of the loop
 /body      the size of the request's body
@@ -15,6 +16,7 @@
 import asyncio
 import json
 import os
+import signal
 import threading
 import time
 
@@ -88,6 +90,16 @@ def stuck():
     return "stuck"
 
 
+def both():
+    """Both before the main thread sees either of them."""
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    for number in numbers:
+        signal.raise_signal(number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+    return "both"
+
+
 async def size_of_body(receive):
     size = 0
     while True:
@@ -108,6 +120,8 @@ async def answer(scope, receive):
         return await stubborn()
     if path == "/stuck":
         return stuck()
+    if path == "/both":
+        return both()
     if path == "/ticks":
         return ticker.report()
     if path == "/loop":
@@ -201,6 +215,8 @@ def wsgi(environ, start_response):
     text = "hello"
     if path in ("/hold", "/stuck"):
         text = stuck()
+    elif path == "/both":
+        text = both()
     elif path == "/ticks":
         text = ticker.report()
     elif path == "/body":
