@@ -62,7 +62,6 @@ struct ext_asgi {
     PyTypeObject *request_type; /* owned */
     PyTypeObject *await_type;   /* owned */
     PyTypeObject *runner_type;  /* owned */
-    PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
     PyObject *module;           /* borrowed */
 
     /* Made for the first gateway. */
@@ -86,8 +85,7 @@ struct ext_asgi {
 };
 
 /* Make the types. 0, or -1 with an exception set. */
-int ext_asgi_init(struct ext_asgi *asgi, PyObject *module,
-                  PyObject *disconnected);
+int ext_asgi_init(struct ext_asgi *asgi, PyObject *module);
 
 /* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
 int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg);

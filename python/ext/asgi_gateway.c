@@ -12,6 +12,7 @@
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
 #include "python/ext/bridge.h"
+#include "python/ext/module.h"
 
 static struct asgi_gateway *asgi_of(struct ext_gateway *gateway);
 
@@ -205,7 +206,8 @@ struct ext_gateway *ext_asgi_new(struct ext_asgi *asgi, PyObject *app,
     xs_list_init(&gateway->requests);
     gateway->create_future = PyObject_GetAttrString(loop, "create_future");
     gateway->context = PyContext_CopyCurrent();
-    if (ext_gateway_init(&gateway->base, app, asgi->disconnected) < 0 ||
+    if (ext_gateway_init(&gateway->base, app,
+                         ext_disconnected(asgi->request_type)) < 0 ||
         gateway->create_future == NULL || gateway->context == NULL ||
         init_cancelled(asgi) < 0 || asgi_scope_init(gateway, config) < 0 ||
         asgi_task_init(gateway, config) < 0) {

@@ -8,11 +8,12 @@
 #include "python/ext/asgi_parts.h"
 
 /* `name` in lower case, new. */
-static PyObject *name_new(struct xs_slice name)
+static PyObject *name_new(void *user, struct xs_slice name)
 {
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)name.len);
     size_t i;
 
+    (void)user;
     for (i = 0; bytes != NULL && i < name.len; i++) {
         PyBytes_AS_STRING(bytes)[i] =
             (char)Py_TOLOWER(Py_CHARMASK(name.data[i]));
@@ -42,35 +43,17 @@ static PyObject *pair_new(PyObject *name, struct xs_slice value)
     return pair;
 }
 
-/* The entry of `name`, made if there is room. 1 and the entry; 0: it has none;
- * -1 with an exception set. */
-static int entry_find(struct ext_names *names, struct xs_slice name,
-                      struct ext_name **out)
-{
-    struct ext_name *entry = ext_names_find(names, name);
-
-    *out = entry;
-    if (entry != NULL && entry->key == NULL) {
-        PyObject *key = name_new(name);
-
-        if (key == NULL) {
-            return -1;
-        }
-        ext_name_set(entry, name, key);
-    }
-    return entry != NULL;
-}
-
 /* (name, value) of `field`, new. */
 static PyObject *header_pair(struct asgi_gateway *gateway,
                              const struct xs_field *field)
 {
     struct ext_name *entry;
-    int found = entry_find(&gateway->scope.names, field->name, &entry);
+    int found = ext_names_get(&gateway->scope.names, field->name, &entry);
     PyObject *pair;
 
     if (found <= 0) {
-        return found < 0 ? NULL : pair_new(name_new(field->name), field->value);
+        return found < 0 ? NULL
+                         : pair_new(name_new(NULL, field->name), field->value);
     }
     pair = ext_name_value(entry, field->value);
     if (pair != NULL) {
@@ -106,15 +89,5 @@ PyObject *asgi_headers_new(struct asgi_gateway *gateway,
 
 int asgi_headers_init(struct asgi_gateway *gateway)
 {
-    size_t i;
-
-    for (i = 0; ext_names_common[i] != NULL; i++) {
-        struct ext_name *entry;
-
-        if (entry_find(&gateway->scope.names, xs_slice_str(ext_names_common[i]),
-                       &entry) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return ext_names_init(&gateway->scope.names, name_new, NULL);
 }

@@ -3,6 +3,7 @@
 #include "core/base/base.h"
 #include "python/ext/asgi_parts.h"
 #include "python/ext/bridge.h"
+#include "python/ext/module.h"
 
 static struct asgi_request *request_of(PyObject *self)
 {
@@ -142,8 +143,8 @@ void asgi_request_wake(struct asgi_request *request, struct xs_list *waiters)
 
 int asgi_request_raise_gone(const struct asgi_request *request)
 {
-    return ext_raise_gone(request->asgi->disconnected, request->gone,
-                          request->why);
+    return ext_raise_gone(ext_disconnected(Py_TYPE((PyObject *)request)),
+                          request->gone, request->why);
 }
 
 static int request_traverse(PyObject *self, visitproc visit, void *arg)

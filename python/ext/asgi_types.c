@@ -9,11 +9,9 @@ static int init_strings(struct ext_asgi *asgi)
     return true ASGI_STRINGS(EXT_STRING_INIT) ? 0 : -1;
 }
 
-int ext_asgi_init(struct ext_asgi *asgi, PyObject *module,
-                  PyObject *disconnected)
+int ext_asgi_init(struct ext_asgi *asgi, PyObject *module)
 {
     asgi->module = module;
-    asgi->disconnected = Py_NewRef(disconnected);
     if (init_strings(asgi) < 0 || asgi_request_init_type(module, asgi) < 0 ||
         asgi_await_init_type(module, asgi) < 0 ||
         asgi_runner_init_type(module, asgi) < 0) {
@@ -27,7 +25,6 @@ int ext_asgi_traverse(struct ext_asgi *asgi, visitproc visit, void *arg)
     Py_VISIT(asgi->request_type);
     Py_VISIT(asgi->await_type);
     Py_VISIT(asgi->runner_type);
-    Py_VISIT(asgi->disconnected);
     Py_VISIT(asgi->lazy.type);
     Py_VISIT(asgi->lazy.enter);
     Py_VISIT(asgi->lazy.leave);
@@ -44,7 +41,6 @@ void ext_asgi_clear(struct ext_asgi *asgi)
     Py_CLEAR(asgi->request_type);
     Py_CLEAR(asgi->await_type);
     Py_CLEAR(asgi->runner_type);
-    Py_CLEAR(asgi->disconnected);
     Py_CLEAR(asgi->lazy.spare);
     Py_CLEAR(asgi->lazy.type);
     Py_CLEAR(asgi->lazy.enter);

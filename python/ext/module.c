@@ -69,14 +69,19 @@ struct ext_state *ext_state_of_type(PyTypeObject *type)
     return NULL;
 }
 
+PyObject *ext_disconnected(PyTypeObject *type)
+{
+    return ext_state_of_type(type)->disconnected;
+}
+
 static int module_exec(PyObject *module)
 {
     struct ext_state *state = ext_state_of(module);
 
     state->disconnected = ext_gateway_init_type(module);
     if (state->disconnected == NULL || ext_fork_init() < 0 ||
-        ext_asgi_init(&state->asgi, module, state->disconnected) < 0 ||
-        ext_wsgi_init(&state->wsgi, module, state->disconnected) < 0 ||
+        ext_asgi_init(&state->asgi, module) < 0 ||
+        ext_wsgi_init(&state->wsgi, module) < 0 ||
         ext_init_backend(module) < 0 || ext_init_server(module) < 0 ||
         ext_init_sim_peer(module) < 0 || ext_init_turns(module) < 0) {
         return -1;

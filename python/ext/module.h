@@ -34,6 +34,9 @@ struct ext_state *ext_state_of(PyObject *module);
  * NULL with an exception set. */
 struct ext_state *ext_state_of_type(PyTypeObject *type);
 
+/* Its xsgi.ClientDisconnected; borrowed. */
+PyObject *ext_disconnected(PyTypeObject *type);
+
 /* Make a part's types and put them on the module. 0, or -1 with an exception
  * set. */
 int ext_init_backend(PyObject *module);

@@ -7,7 +7,8 @@
 /* How far from its place an entry may be. */
 #define PROBES 8u
 
-const char *const ext_names_common[] = {
+/* What browsers and proxies send. */
+static const char *const common[] = {
     "host",
     "user-agent",
     "accept",
@@ -48,7 +49,6 @@ const char *const ext_names_common[] = {
     "x-real-ip",
     "x-request-id",
     "x-requested-with",
-    NULL,
 };
 
 static unsigned place_of(struct xs_slice name)
@@ -161,10 +161,15 @@ struct ext_name *ext_names_find(struct ext_names *names, struct xs_slice name)
     return NULL;
 }
 
-void ext_name_set(struct ext_name *entry, struct xs_slice name, PyObject *key)
+int ext_names_add(struct ext_names *names, struct xs_slice name,
+                  struct ext_name *entry)
 {
+    PyObject *key = names->key_new(names->user, name);
     size_t i;
 
+    if (key == NULL) {
+        return -1;
+    }
     XS_ASSERT(entry->key == NULL);
     XS_ASSERT(name.len <= EXT_NAME_MAX);
     for (i = 0; i < name.len; i++) {
@@ -173,6 +178,22 @@ void ext_name_set(struct ext_name *entry, struct xs_slice name, PyObject *key)
     entry->len = (uint8_t)name.len;
     entry->is_secret = is_secret(name);
     entry->key = key;
+    return 0;
+}
+
+int ext_names_init(struct ext_names *names, ext_name_key_new key_new,
+                   void *user)
+{
+    names->key_new = key_new;
+    names->user = user;
+    for (size_t i = 0; i < XS_COUNT_OF(common); i++) {
+        struct ext_name *entry;
+
+        if (ext_names_get(names, xs_slice_str(common[i]), &entry) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 void ext_name_keep(struct ext_name *entry, struct xs_slice value,

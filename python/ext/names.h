@@ -4,9 +4,8 @@
  * A table of a fixed size remembers what each name became, and the last few of
  * its values: to compare bytes is cheaper than to make an object.
  *
- *     entry = ext_names_find(names, field->name);
- *     entry == NULL            make the key and the value, keep neither
- *     entry->key == NULL       it is new: make the key, ext_name_set
+ *     found = ext_names_get(names, field->name, &entry);
+ *     found == 0               make the key and the value, keep neither
  *     ext_name_value == NULL   make the object, ext_name_keep
  *
  * What key and value are is the gateway's: names of environ variables and str
@@ -45,19 +44,42 @@ struct ext_name {
     struct ext_value values[EXT_NAME_VALUES];
 };
 
-/* Zeroed at first. */
+/* What `name` becomes: new, NULL with an exception set. `user` is that of
+ * ext_names_init. */
+typedef PyObject *(*ext_name_key_new)(void *user, struct xs_slice name);
+
+/* Zeroed until ext_names_init. */
 struct ext_names {
     struct ext_name entries[EXT_NAMES];
+    ext_name_key_new key_new;
+    void *user; /* borrowed until fini */
 };
 
-/* What browsers and proxies send; the last one is NULL. */
-extern const char *const ext_names_common[];
+/* Takes in what browsers and proxies send. -1 with an exception set. */
+int ext_names_init(struct ext_names *names, ext_name_key_new key_new,
+                   void *user);
 
-/* The entry of `name`. NULL without an exception: it has none. */
+/* The entry of `name`, or the empty one that it may have, or NULL: none. */
 struct ext_name *ext_names_find(struct ext_names *names, struct xs_slice name);
 
-/* It is new, and becomes `key`, which is taken. */
-void ext_name_set(struct ext_name *entry, struct xs_slice name, PyObject *key);
+/* `entry`, an empty one, becomes that of `name`. -1 with an exception set. */
+int ext_names_add(struct ext_names *names, struct xs_slice name,
+                  struct ext_name *entry);
+
+/* The entry of `name`, made if there is room. 1 and the entry; 0: it has none;
+ * -1 with an exception set. */
+static inline int ext_names_get(struct ext_names *names, struct xs_slice name,
+                                struct ext_name **out)
+{
+    struct ext_name *entry = ext_names_find(names, name);
+
+    *out = entry;
+    if (entry != NULL && entry->key == NULL &&
+        ext_names_add(names, name, entry) < 0) {
+        return -1;
+    }
+    return entry != NULL;
+}
 
 static inline struct ext_value *ext_name_place(struct ext_name *entry,
                                                struct xs_slice value)

@@ -77,17 +77,7 @@ static void on_stopped(void *user)
 
 static int server_init_logs(struct ext_server *server, PyObject *config)
 {
-    PyObject *logging = PyImport_ImportModule("logging");
-
-    if (logging == NULL) {
-        return -1;
-    }
-    server->logger =
-        PyObject_CallMethod(logging, "getLogger", "s", "xsgi.error");
-    Py_DECREF(logging);
-    if (server->logger == NULL) {
-        return -1;
-    }
+    server->logger = Py_NewRef(server->gateway->logger);
     return ext_access_new(&server->access, config);
 }
 

@@ -77,7 +77,6 @@ struct ext_wsgi {
     PyTypeObject *input_type;   /* owned */
     PyTypeObject *file_type;    /* owned */
     PyTypeObject *pool_type;    /* owned */
-    PyObject *disconnected;     /* owned: xsgi.ClientDisconnected */
     struct ext_spare spare_requests;
     struct wsgi_strings {
         WSGI_STRINGS(EXT_STRING_FIELD)
@@ -85,8 +84,7 @@ struct ext_wsgi {
 };
 
 /* Make the types. 0, or -1 with an exception set. */
-int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module,
-                  PyObject *disconnected);
+int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module);
 
 /* For the module's m_traverse, m_clear and m_free. Accept a zeroed struct. */
 int ext_wsgi_traverse(struct ext_wsgi *wsgi, visitproc visit, void *arg);

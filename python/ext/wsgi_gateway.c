@@ -12,6 +12,7 @@
 
 #include "core/base/base.h"
 #include "python/ext/bridge.h"
+#include "python/ext/module.h"
 #include "python/ext/option.h"
 #include "python/ext/wsgi_parts.h"
 
@@ -235,7 +236,8 @@ struct ext_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
     gateway->base.ops = &server_ops;
     gateway->refs = 1;
     gateway->wsgi = wsgi;
-    if (ext_gateway_init(&gateway->base, app, wsgi->disconnected) < 0 ||
+    if (ext_gateway_init(&gateway->base, app,
+                         ext_disconnected(wsgi->request_type)) < 0 ||
         init_pool(gateway, config) < 0 ||
         wsgi_environ_init(gateway, config) < 0) {
         gateway_free(&gateway->base);

@@ -7,8 +7,7 @@
 #include "core/base/base.h"
 #include "python/ext/wsgi_parts.h"
 
-/* The environ's key for a header name; new and interned, NULL with an
- * exception set. */
+/* The environ's key for a header name; new, NULL with an exception set. */
 static PyObject *key_of(const struct ext_wsgi *wsgi, struct xs_slice name)
 {
     PyObject *key;
@@ -40,24 +39,15 @@ static PyObject *key_of(const struct ext_wsgi *wsgi, struct xs_slice name)
     return key;
 }
 
-/* The entry of `name`, made if there is room. 1 and the entry; 0: it has none;
- * -1 with an exception set. */
-static int entry_find(struct wsgi_gateway *gateway, struct xs_slice name,
-                      struct ext_name **out)
+/* See ext_names_init. */
+static PyObject *key_new(void *user, struct xs_slice name)
 {
-    struct ext_name *entry = ext_names_find(&gateway->environ.names, name);
+    PyObject *key = key_of(user, name);
 
-    *out = entry;
-    if (entry != NULL && entry->key == NULL) {
-        PyObject *key = key_of(gateway->wsgi, name);
-
-        if (key == NULL) {
-            return -1;
-        }
+    if (key != NULL) {
         PyUnicode_InternInPlace(&key);
-        ext_name_set(entry, name, key);
     }
-    return entry != NULL;
+    return key;
 }
 
 /* The value as a str; new, NULL with an exception set. */
@@ -130,7 +120,7 @@ static int field_add(struct wsgi_gateway *gateway, PyObject *environ,
                      const struct xs_field *field)
 {
     struct ext_name *entry = NULL;
-    int found = entry_find(gateway, field->name, &entry);
+    int found = ext_names_get(&gateway->environ.names, field->name, &entry);
     bool again;
 
     if (found < 0) {
@@ -166,15 +156,5 @@ int wsgi_headers_add(struct wsgi_gateway *gateway, PyObject *environ,
 
 int wsgi_headers_init(struct wsgi_gateway *gateway)
 {
-    size_t i;
-
-    for (i = 0; ext_names_common[i] != NULL; i++) {
-        struct ext_name *entry;
-
-        if (entry_find(gateway, xs_slice_str(ext_names_common[i]), &entry) <
-            0) {
-            return -1;
-        }
-    }
-    return 0;
+    return ext_names_init(&gateway->environ.names, key_new, gateway->wsgi);
 }

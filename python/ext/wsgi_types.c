@@ -9,10 +9,8 @@ static int init_strings(struct ext_wsgi *wsgi)
     return true WSGI_STRINGS(EXT_STRING_INIT) ? 0 : -1;
 }
 
-int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module,
-                  PyObject *disconnected)
+int ext_wsgi_init(struct ext_wsgi *wsgi, PyObject *module)
 {
-    wsgi->disconnected = Py_NewRef(disconnected);
     if (init_strings(wsgi) < 0 || wsgi_request_init_type(module, wsgi) < 0 ||
         wsgi_input_init_type(module, wsgi) < 0 ||
         wsgi_file_init_type(module, wsgi) < 0 ||
@@ -28,7 +26,6 @@ int ext_wsgi_traverse(struct ext_wsgi *wsgi, visitproc visit, void *arg)
     Py_VISIT(wsgi->input_type);
     Py_VISIT(wsgi->file_type);
     Py_VISIT(wsgi->pool_type);
-    Py_VISIT(wsgi->disconnected);
     return 0;
 }
 
@@ -39,7 +36,6 @@ void ext_wsgi_clear(struct ext_wsgi *wsgi)
     Py_CLEAR(wsgi->input_type);
     Py_CLEAR(wsgi->file_type);
     Py_CLEAR(wsgi->pool_type);
-    Py_CLEAR(wsgi->disconnected);
 }
 
 void ext_wsgi_fini(struct ext_wsgi *wsgi)

@@ -19,9 +19,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from xsgi import log
 from xsgi.errors import StartupError
-
-log = logging.getLogger("xsgi.error")
 
 #: Seconds that a cancelled lifespan gets to clean up.
 CANCEL_PATIENCE = 5.0
@@ -138,7 +137,7 @@ class Lifespan:
             return
         await self._cancel()
         if "\n" in failure.strip():
-            log.error("Lifespan start-up failed:\n%s", failure.rstrip())
+            log.error.error("Lifespan start-up failed:\n%s", failure.rstrip())
         raise StartupError(
             "The application's lifespan start-up failed:"
             f" {_last_line(failure) or 'it gave no message'}"
@@ -152,16 +151,20 @@ class Lifespan:
         supported = self._asked and not self._stray and error is not None
         if self._mode == "auto" and not supported and not task.cancelled():
             level = logging.DEBUG if error is None else logging.INFO
-            log.log(level, "The application has no lifespan, and needs none")
+            log.error.log(
+                level, "The application has no lifespan, and needs none"
+            )
             if error is not None:
-                log.debug("Asked for its lifespan, it raised", exc_info=error)
+                log.error.debug(
+                    "Asked for its lifespan, it raised", exc_info=error
+                )
             return
         if error is None:
             raise StartupError(
                 "The application returned from its lifespan without"
                 " lifespan.startup.complete."
             )
-        log.error("Lifespan start-up failed", exc_info=error)
+        log.error.error("Lifespan start-up failed", exc_info=error)
         raise StartupError(
             "The application's lifespan start-up failed:"
             f" {_one_line(error)} (--lifespan off goes without)"
@@ -173,7 +176,9 @@ class Lifespan:
         self._phase = _Phase.ENDED
         error = _error_of(task)
         if error is not None:
-            log.error("The application's lifespan ended early", exc_info=error)
+            log.error.error(
+                "The application's lifespan ended early", exc_info=error
+            )
 
     def _stopped(self, in_time: bool) -> bool:
         assert self._task is not None
@@ -181,14 +186,14 @@ class Lifespan:
         failure = self._answer.result() if self._answer.done() else None
         error = _error_of(self._task)
         if failure is not None:
-            log.error("Lifespan shutdown failed:\n%s", failure.rstrip())
+            log.error.error("Lifespan shutdown failed:\n%s", failure.rstrip())
         elif not in_time:
-            log.error(
+            log.error.error(
                 "The application's lifespan shutdown took more than %g s",
                 self._shutdown_timeout,
             )
         elif error is not None:
-            log.error("Lifespan shutdown failed", exc_info=error)
+            log.error.error("Lifespan shutdown failed", exc_info=error)
         else:
             return True
         return False
