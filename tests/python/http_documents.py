@@ -4,6 +4,7 @@
 (bytes for ``bytes``). ``Talk`` plays them over a wire (http_wires.py).
 """
 
+import functools
 import pathlib
 import re
 from dataclasses import dataclass, field
@@ -29,14 +30,25 @@ class Case:
     def is_requests(self):
         return self.steps[-1][0] == "events"
 
-    def is_rude(self):
-        """The client goes on behind a request that it said was its last."""
-        heads = re.split(rb"(?<=\r\n\r\n)(?=[A-Z]+ /)", self.steps[0][1])
-        return any(
-            b"\r\nconnection: close\r\n" in head.lower()
-            or b" HTTP/1.0\r\n" in head
-            for head in heads[:-1]
-        )
+    def is_refused(self):
+        return self.is_requests() and "refuse " in self.steps[-1][1]
+
+    def rude_at(self):
+        """Where the client goes on behind a request that it said was its
+        last; 0: nowhere. Behind a refusal the server lingers for anybody."""
+        at = 0
+        if self.is_refused():
+            return 0
+        requests = re.split(rb"(?<=\r\n\r\n)(?=[A-Z]+ /)", self.steps[0][1])
+        for request in requests[:-1]:
+            head = request.partition(b"\r\n\r\n")[0].lower()
+            at += len(request)
+            if b"\r\nconnection: close" in head or (
+                b" http/1.0\r\n" in head + b"\r\n"
+                and b"\r\nconnection: keep-alive" not in head
+            ):
+                return at
+        return 0
 
 
 def unescape(text):
@@ -238,9 +250,11 @@ def _take_answer(data, is_head, ended):
     return answer, data
 
 
+@functools.lru_cache(16)
 def _heads(sent):
     """Whether each of the requests in ``sent`` is a HEAD, as far as that can
-    be seen without parsing them: where a line says so."""
+    be seen without parsing them: where a line says so. What is sent stays the
+    same while answers are awaited, and from one cut to the next."""
     lines = re.findall(rb"(?:^|\r\n|\n)([A-Z]+) \S+ HTTP/1\.\d\r\n", sent)
     return [line == b"HEAD" for line in lines] or [sent[:5] == b"HEAD "]
 
@@ -285,28 +299,34 @@ def transcript(found, state):
 # Talking.
 
 
-def _parts(data, cut, each):
+def _parts(data, cut, each, whole_from):
     if cut:
         yield data[:cut]
         data = data[cut:]
+    last = data[whole_from:] if whole_from else b""
+    data = data[:whole_from] if whole_from else data
     size = each or len(data) or 1
     for at in range(0, len(data), size):
         yield data[at : at + size]
+    if last:
+        yield last
 
 
 class Talk:
-    """A case over a wire, its bytes cut at ``cut`` and then every ``each``."""
+    """A case over a wire, its bytes cut at ``cut``, or every ``each`` up to
+    ``whole_from``, if that is not 0."""
 
-    def __init__(self, wire, case, cut=0, each=0):
+    def __init__(self, wire, case, cut=0, each=0, whole_from=0):
         self.wire = wire
         self.case = case
         self.cut = cut
         self.each = each
+        self.whole_from = whole_from
         self.sent = b""
 
     def _send(self, data):
         self.sent += data
-        for part in _parts(data, self.cut, self.each):
+        for part in _parts(data, self.cut, self.each, self.whole_from):
             self.wire.send(part)
 
     def _found(self):
@@ -322,6 +342,16 @@ class Talk:
                 self._play_conversation()
         finally:
             self.wire.close()
+
+    def play_rudely(self, most):
+        """Play it as a client that may be reset at any byte. Fails if it gets
+        more than ``most`` answers."""
+        self._send(self.case.steps[0][1])
+        self.wire.run_until(lambda: False)
+        assert self.wire.state != "open"
+        assert self.wire.got.count(b"HTTP/1.1 ") <= most
+        assert b"/SECOND" not in self.wire.got
+        self.wire.close()
 
     def _play_requests(self, decoded):
         wanted = due(self.case.steps[-1][1], decoded)

@@ -1,7 +1,8 @@
-"""Every case of tests/http through both gateways: over sockets whole and byte
-by byte, and on the simulated backend cut in two.
+"""Every case of tests/http through both gateways, over sockets and on the
+simulated backend: whole, cut in two, and over sockets byte by byte.
 
-How often it is cut is bounded; each offset of each case once is
+How often it is cut is bounded; each offset of each case (of those with more
+than 100000 bytes so many) is
 
     XSGI_HTTP_CUTS=100000 pytest tests/python/test_http_documents.py
 """
@@ -24,6 +25,10 @@ CASES = http_documents.load()
 #: Places at which a case is cut. tests/sim/test_sim_http.c does it at all.
 CUTS = int(os.environ.get("XSGI_HTTP_CUTS", "12"))
 
+#: And over sockets, where each place costs more and two parts may be read as
+#: one.
+SOCKET_CUTS = min(int(os.environ.get("XSGI_HTTP_CUTS", "2")), 1000)
+
 #: With one thread a WSGI application is called when the body is there (docs/
 #: decisions.md): it can neither answer before nor do without.
 BODY_FIRST = {
@@ -44,27 +49,56 @@ def of_all(function):
     )(function)
 
 
+def places(case, most):
+    """Where a case is cut: at about so many places, or at all."""
+    step = 1 + case.longest() // most
+    return range(CASES.index(case) % step, case.longest(), step)
+
+
+#: Who goes on behind a request that he said was his last may be reset.
+RUDE = [case for case in CASES if case.rude_at()]
+
+
 class Sockets:
     """``xsgi serve`` and clients over sockets."""
 
+    pytestmark = pytest.mark.timeout(60 + SOCKET_CUTS)
     options = ("--no-access-log",)
     other = frozenset()
 
-    def play(self, server, case, each):
+    def talk(self, server, case, **how):
         if case.name in self.other:
             pytest.skip("the body comes first")
         wire = http_wires.SocketWire(server.address)
-        http_documents.Talk(wire, case, each=each).play(self.decoded)
+        return http_documents.Talk(wire, case, **how)
 
     @of_all
     def test_case_is_answered_as_the_document_says(self, server, case):
-        self.play(server, case, 0)
+        self.talk(server, case).play(self.decoded)
 
     @of_all
     def test_case_is_answered_likewise_byte_by_byte(self, server, case):
-        if case.is_rude():
-            pytest.skip("who goes on after saying close may be reset")
-        self.play(server, case, 1 + case.longest() // 1000)
+        each = 1 + case.longest() // 1000
+        # What is rude comes with the last byte of what was announced as the
+        # last: one byte later, and the system may reset the connection.
+        whole_from = max(case.rude_at() - 1, 0)
+        talk = self.talk(server, case, each=each, whole_from=whole_from)
+
+        talk.play(self.decoded)
+
+    @of_all
+    def test_case_is_answered_alike_however_it_is_cut(self, server, case):
+        for cut in places(case, SOCKET_CUTS):
+            if cut < (case.rude_at() or case.longest()):
+                self.talk(server, case, cut=cut).play(self.decoded)
+
+    @pytest.mark.parametrize("case", RUDE, ids=[case.name for case in RUDE])
+    def test_whoever_goes_on_after_saying_close_gets_no_second_answer(
+        self, server, case
+    ):
+        for cut in range(case.rude_at(), case.longest()):
+            self.talk(server, case, cut=cut).play_rudely(1)
+        self.talk(server, case, each=1).play_rudely(1)
 
 
 class TestAsgiOverSockets(Sockets):
@@ -87,6 +121,7 @@ class TestWsgiOnThreadsOverSockets(Sockets):
 class Simulated:
     """A server in a simulation."""
 
+    pytestmark = pytest.mark.timeout(60 + CUTS // 10)
     other = frozenset()
 
     @pytest.fixture(autouse=True)
@@ -110,10 +145,7 @@ class Simulated:
     def test_case_is_answered_alike_however_it_is_cut(self, case):
         if case.name in self.other:
             pytest.skip("the body comes first")
-        step = 1 + case.longest() // CUTS
-        first = CASES.index(case) % step
-
-        for cut in range(first, case.longest(), step):
+        for cut in places(case, CUTS):
             talk = http_documents.Talk(self.wire(), case, cut=cut)
             talk.play(self.decoded)
 
