@@ -27,6 +27,8 @@ static void client_done(struct xs_client *client)
     xs_sim_timer_stop(client->sim, &client->read_timer);
     xs_sim_timer_stop(client->sim, &client->patience);
     if (client->peer != NULL) {
+        client->killed = xs_sim_peer_is_dead(client->peer);
+        client->purged = xs_sim_peer_purged(client->peer);
         xs_sim_peer_close(client->peer);
         client->peer = NULL;
     }

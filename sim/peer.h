@@ -89,6 +89,8 @@ struct xs_client {
     bool ended_well; /* and at the end of a response */
     bool stayed;     /* stay_ns has begun */
     bool was_reset;  /* the connection was reset, not by us */
+    bool killed;     /* it was, whether or not the client could tell */
+    size_t purged;   /* bytes that had come and that this took from it */
     bool gave_up;    /* the server let it wait for ever */
     bool refused;    /* nobody listened */
     bool done;

@@ -183,6 +183,7 @@ void sim_end_die(struct sim_end *end)
               in->arrived - in->taken, 0);
     /* Some systems throw away what a client had not read yet. */
     if (end == &end->link->client && sim_fault(sim, XS_LABEL_NET_PURGE)) {
+        end->purged = (size_t)(in->arrived - in->taken);
         in->taken = in->arrived;
     }
     sim_end_changed(end);

@@ -86,6 +86,16 @@ bool xs_sim_peer_ended(const struct xs_sim_peer *peer)
     return in->fin_arrived && sim_pipe_readable(in) == 0;
 }
 
+bool xs_sim_peer_is_dead(const struct xs_sim_peer *peer)
+{
+    return peer_link(peer)->client.dead;
+}
+
+size_t xs_sim_peer_purged(const struct xs_sim_peer *peer)
+{
+    return peer_link(peer)->client.purged;
+}
+
 unsigned xs_sim_peer_wanted(const struct xs_sim_peer *peer)
 {
     const struct sim_conn *conn = peer_link(peer)->conn;

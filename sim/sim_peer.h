@@ -61,6 +61,11 @@ size_t xs_sim_peer_owed(const struct xs_sim_peer *peer);
 
 /* The server's stream has ended and all of it was read. */
 bool xs_sim_peer_ended(const struct xs_sim_peer *peer);
+/* This end was reset, whether or not that shows: behind the end of the
+ * server's stream it does not. */
+bool xs_sim_peer_is_dead(const struct xs_sim_peer *peer);
+/* Bytes that had arrived and were not read when it was, and are lost. */
+size_t xs_sim_peer_purged(const struct xs_sim_peer *peer);
 /* What the server wants to be told: a set of xs_io_event. */
 unsigned xs_sim_peer_wanted(const struct xs_sim_peer *peer);
 

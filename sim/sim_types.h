@@ -61,6 +61,7 @@ struct sim_end {
     int error;                 /* of a reset, until a call has told it */
     bool dead;                 /* reset, by either end */
     bool closed;               /* its owner has let go */
+    size_t purged;             /* bytes that had arrived, and a reset took */
     struct xs_sim_timer reset; /* a reset is on its way to this end */
 };
 

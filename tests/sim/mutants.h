@@ -48,7 +48,11 @@
     X(HASTY_STOP, "a stop does not wait until all is acknowledged")        \
     X(ONE_TOO_MANY, "a connection has one request more than it may")       \
     X(REFUSED_HEAD, "the refusal of a HEAD has a body")                    \
-    X(REFUSAL_UNTOLD, "the log does not hear of a refusal inside a body")
+    X(REFUSAL_UNTOLD, "the log does not hear of a refusal inside a body")  \
+    X(RESET_FOR_END, "a reset ends a body that the end should end")        \
+    X(NO_LINGER_AT_END, "nobody lingers behind a body that the end ends")  \
+    X(LINGERS_ONCE, "whoever lingers is left when it sends")               \
+    X(LINGER_RESET, "a connection that has lingered is reset")
 
 enum xs_mutant {
     XS_MUTANT_NONE,

@@ -283,6 +283,44 @@ MUTANTS = [
         "    if (refusal != XS_REFUSE_NOT) {\n        xs_server_refused",
         "    if (refusal != XS_REFUSE_NOT && !ON) {\n        xs_server_refused",
     ),
+    (
+        "RESET_FOR_END",
+        "core/conn/conn.c",
+        "    if (conn_may_end(conn)) {",
+        "    if (ON && conn->tx.writer.framing == XS_FRAMING_CLOSE) {\n"
+        "        xs_conn_close(conn, true);\n        return;\n    }\n"
+        "    if (conn_may_end(conn)) {",
+    ),
+    (
+        "NO_LINGER_AT_END",
+        "core/conn/response.c",
+        "        xs_conn_shut(conn, rest ? XS_CONN_END_LINGER",
+        "        xs_conn_shut(conn, rest && !(ON && conn->tx.writer.framing ==\n"
+        "                                              XS_FRAMING_CLOSE)\n"
+        "                               ? XS_CONN_END_LINGER",
+    ),
+    (
+        "LINGERS_ONCE",
+        "core/conn/conn_rx.c",
+        "                if (conn->rx.eof) {\n"
+        "                    xs_conn_close(conn, conn->tx.broken);",
+        "                if (conn->rx.eof ||\n"
+        "                    (ON && conn->rx.discarded > 0 &&\n"
+        "                     conn->tx.writer.framing == XS_FRAMING_CLOSE &&\n"
+        "                     conn->server->io->ops->unacked(conn->io) == 0)) {\n"
+        "                    xs_conn_close(conn, conn->tx.broken);",
+    ),
+    (
+        "LINGER_RESET",
+        "core/conn/conn_rx.c",
+        "                    xs_conn_close(conn, conn->tx.broken);",
+        "                    xs_conn_close(\n"
+        "                        conn,\n"
+        "                        conn->tx.broken ||\n"
+        "                            (ON && conn->tx.writer.framing ==\n"
+        "                                       XS_FRAMING_CLOSE &&\n"
+        "                             conn->server->io->ops->unacked(conn->io) == 0));",
+    ),
 ]
 
 

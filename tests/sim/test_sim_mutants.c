@@ -19,7 +19,7 @@
 #include "tests/sim/mutants.h"
 #include "tests/sim/world.h"
 
-#define SEEDS_USUAL 10000u
+#define SEEDS_USUAL 20000u
 #define SECONDS_MAX 60u
 
 enum xs_mutant xs_mutant = XS_MUTANT_NONE;

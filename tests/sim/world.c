@@ -167,8 +167,7 @@ static void world_open_sim(struct world *world,
     world->sim = xs_sim_of_drive(world->drive);
     xs_app_init(&world->app, world->sim, &world->pattern, &world->verdict);
     world->app.memory_fails = options->memory_fails;
-    world->frail = sim.faults.percent[XS_LABEL_NET_PURGE] > 0 ||
-                   sim.faults.percent[XS_LABEL_UNACKED_UNKNOWN] > 0;
+    world->vague = sim.faults.percent[XS_LABEL_UNACKED_UNKNOWN] > 0;
     for (unsigned i = 0; i < XS_LABEL_COUNT; i++) {
         world->app.kills = world->app.kills ||
                            (sim.faults.percent[i] > 0 &&

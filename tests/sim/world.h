@@ -94,7 +94,7 @@ struct world {
     bool stopped_early; /* while clients were busy: an excuse */
     bool memory_fails;
     unsigned stops; /* times that it said so */
-    bool frail;     /* a reset may cost a client what it has not read */
+    bool vague;     /* nobody can say what a client has acknowledged */
     uint64_t steps;
     uint64_t steps_max; /* XS_NEVER: as many as it takes */
 };

@@ -212,8 +212,7 @@ static bool site_may_reset(const struct world_site *site)
 {
     const struct world *world = site->world;
 
-    return site->expired || site->conn->spoilt || site->ended ||
-           world->memory_fails ||
+    return site->expired || site->conn->spoilt || world->memory_fails ||
            (world->stopped &&
             site_now(site) >= world->stop_ns + world->grace_ns);
 }

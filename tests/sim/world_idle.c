@@ -57,7 +57,7 @@ void world_check_linger(struct world_site *site)
     uint64_t since = max2(site->settled_ns, max2(site->end_ns, world->stop_ns));
     uint64_t late = xs_sim_stats(world->sim)->late_ns + WORLD_LATE_MAX_NS;
 
-    if (world->stopped && site->ended && site->dropped == 0 && !world->frail &&
+    if (world->stopped && site->ended && site->dropped == 0 && !world->vague &&
         !site->owed && site_now(site) > since + XS_LINGER_LOOK_NS + late) {
         world_fault(site, XS_ORACLE_O10,
                     "a stop waits for one who has got everything");
