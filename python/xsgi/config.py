@@ -8,10 +8,11 @@ tools/options.py has been run, in docs/options.md.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from xsgi import kinds
 from xsgi.errors import ConfigError
@@ -66,13 +67,34 @@ def _option(
 _CONNECTIONS = kinds.optional(kinds.whole(1, 1_000_000))
 
 
+_Class = TypeVar("_Class", bound=type)
+
+
+def _refusing_strangers(cls: _Class) -> _Class:
+    """Have ``cls`` say what was meant by an option that is not there."""
+    init: Callable[..., None] = cls.__init__  # type: ignore[misc]
+
+    @functools.wraps(init)
+    def __init__(self: Any, /, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name not in cls.__dataclass_fields__:
+                from xsgi import sources
+
+                raise ConfigError(sources.stranger(name), name)
+        init(self, *args, **given)
+
+    cls.__init__ = __init__  # type: ignore[misc]
+    return cls
+
+
+@_refusing_strangers
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """What to serve and how. Every option has a default.
 
     Durations are seconds (``30``, ``0.5``) or text (``"30s"``, ``"5m"``),
     sizes are bytes or text (``"64KiB"``), ``None`` is without limit.
-    Raises ``ConfigError`` if a value cannot be.
+    Raises ``ConfigError`` if a value cannot be, or there is no such option.
     """
 
     #: The application, or ``"module:attribute"`` to import it from.

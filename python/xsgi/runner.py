@@ -14,6 +14,12 @@ from xsgi.config import Application, Config
 from xsgi.errors import ConfigError
 from xsgi.service import Service
 
+#: To who asks ``serve`` for a loop.
+_LOOP_RUNS = (
+    "is not for serving in a loop: the one that runs is used. To choose"
+    " another, run the program in it, or call xsgi.run(app, loop=...)."
+)
+
 
 def run(app: str | Application | Config, **options: Any) -> None:
     """Serve ``app`` until SIGINT or SIGTERM. Returns after a graceful stop.
@@ -68,7 +74,7 @@ def _run(config: Config) -> None:
 async def serve(app: str | Application | Config, **options: Any) -> None:
     """Serve ``app`` inside the running loop until this task is cancelled.
 
-    Takes what ``run`` takes (``loop`` has no meaning here). No signal is
+    Takes what ``run`` takes, but for ``loop`` and ``reload``. No signal is
     handled and no logger is set up: that is the program's. Cancelling the
     task that awaits this is a graceful stop: requests that run may finish
     within ``timeout_graceful_shutdown``, then CancelledError goes on. A
@@ -77,6 +83,10 @@ async def serve(app: str | Application | Config, **options: Any) -> None:
     from xsgi import looped
 
     loader.refuse_nested("xsgi.serve()")
+    # Before all else, because some give it the loop itself.
+    loop = app.loop if isinstance(app, Config) else options.get("loop", "auto")
+    if loop != "auto":
+        raise ConfigError(_LOOP_RUNS, "loop")
     config = _config_of(app, options)
     if config.reload:
         raise ConfigError("is not for serving in a loop.", "reload")
@@ -94,9 +104,4 @@ def _config_of(
         if options:
             raise TypeError("options belong into the Config")
         return app
-    for name in options:
-        if name not in Config.__dataclass_fields__:
-            from xsgi import sources
-
-            raise ConfigError(sources.stranger(name), name)
     return Config(app, **options)

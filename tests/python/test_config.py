@@ -1,6 +1,9 @@
 """Config: what each kind of option takes, and what it refuses."""
 
+import copy
 import dataclasses
+import inspect
+import pickle
 
 import pytest
 
@@ -151,6 +154,16 @@ def test_root_path_loses_its_last_slash():
 def test_config_does_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Config("a:b").port = 1
+
+
+def test_config_shows_its_options_to_tools():
+    shown = list(inspect.signature(Config).parameters)
+
+    assert shown == ["app", *(option.name for option in options())]
+    assert copy.copy(Config("a:b")) == Config("a:b")
+    assert pickle.loads(pickle.dumps(Config("a:b"))) == Config("a:b")
+    with pytest.raises(TypeError, match="app"):
+        Config()
 
 
 def test_bind_takes_one_address_or_several():

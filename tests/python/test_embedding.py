@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import signal
 import socket
@@ -240,8 +241,32 @@ def test_options_are_checked():
     ],
 )
 def test_option_that_is_not_there_is_told_with_what_was_meant(name, words):
-    with pytest.raises(xsgi.ConfigError, match=f"^{name}: {words}"):
-        xsgi.run("a:b", **{name: 1})
+    async def serve():
+        await xsgi.serve("a:b", **{name: 1})
+
+    for call in (
+        lambda: xsgi.run("a:b", **{name: 1}),
+        lambda: asyncio.run(serve()),
+        lambda: xsgi.Config("a:b", **{name: 1}),
+        lambda: dataclasses.replace(xsgi.Config("a:b"), **{name: 1}),
+    ):
+        with pytest.raises(xsgi.ConfigError, match=f"^{name}: {words}"):
+            call()
+
+
+@pytest.mark.parametrize("given", ["xsgi", "uvloop", "asyncio", object()])
+def test_serve_refuses_to_be_asked_for_a_loop(given):
+    words = r"^loop: is not for .* or call xsgi\.run\(app, loop=\.\.\.\)\.$"
+
+    with pytest.raises(xsgi.ConfigError, match=words):
+        asyncio.run(xsgi.serve("a:b", loop=given))
+
+    if isinstance(given, str):
+        config = xsgi.Config("a:b", loop=given)
+        with pytest.raises(xsgi.ConfigError, match=words):
+            asyncio.run(xsgi.serve(config))
+    with pytest.raises(xsgi.AppError):
+        asyncio.run(xsgi.serve("no_such:app", loop="auto", port=0))
 
 
 ITSELF = """
