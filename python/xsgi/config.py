@@ -75,7 +75,7 @@ def _refusing_strangers(cls: _Class) -> _Class:
     init: Callable[..., None] = cls.__init__  # type: ignore[misc]
 
     @functools.wraps(init)
-    def __init__(self: Any, /, *args: Any, **given: Any) -> None:
+    def checked(self: Any, /, *args: Any, **given: Any) -> None:
         for name in given:
             if name not in cls.__dataclass_fields__:
                 from xsgi import sources
@@ -83,7 +83,7 @@ def _refusing_strangers(cls: _Class) -> _Class:
                 raise ConfigError(sources.stranger(name), name)
         init(self, *args, **given)
 
-    cls.__init__ = __init__  # type: ignore[misc]
+    cls.__init__ = checked  # type: ignore[misc]
     return cls
 
 
