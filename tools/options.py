@@ -16,7 +16,7 @@ END = "<!-- end -->\n"
 
 sys.path.insert(0, str(ROOT / "python"))
 
-from xsgi import config, kinds, peers, show, sources  # noqa: E402
+from xsgi import config, foreign, kinds, show, sources  # noqa: E402
 
 
 def tables() -> str:
@@ -49,7 +49,9 @@ def row(option) -> str:
 
 
 def renames() -> str:
-    rows = (f"| `{old}` | `{new}` |\n" for old, new in peers.renamed().items())
+    rows = (
+        f"| `{old}` | `{new}` |\n" for old, new in foreign.renamed().items()
+    )
     return f"\n| there | here |\n|---|---|\n{''.join(rows)}"
 
 

@@ -6,13 +6,14 @@ import signal
 
 from xsgi import _xsgi, log, signals
 from xsgi.service import Service
+from xsgi.watchdog import Watchdog
 
 
 def run(service: Service) -> None:
     """Serve until a signal comes."""
     backend = _xsgi.Backend()
     server = service.open(backend)
-    watchdog = signals.Watchdog()
+    watchdog = Watchdog()
     patience = service.config.timeout_graceful_shutdown
     try:
         with signals.on_descriptor(watchdog, patience) as signalled:

@@ -1,20 +1,18 @@
-"""The command line: Config's options as click options, errors as one line."""
+"""The command line: Config's options as options of click."""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import sys
-import traceback
 from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem, get_completion_class
 
-from xsgi import __version__, config, kinds, loader, peers, show, sources
-from xsgi.errors import AppError, Error
+from xsgi import __version__, complaints, config, kinds, show, sources
+from xsgi.errors import Error
 
 _EPILOG = (
     "Each option is also a variable, XSGI_TIMEOUT_WRITE=10s, and a key of the"
@@ -124,7 +122,7 @@ def _serve(ctx: click.Context, /, **given: Any) -> None:
     }
     file, shows = flags.pop("config", None), flags.pop("show_config", False)
     for line in sources.strangers(os.environ):
-        _complain(line)
+        complaints.say(line)
     settings = sources.gather(flags, os.environ, file)
     if shows:
         # As bytes: a path need not be what the terminal can show.
@@ -193,60 +191,12 @@ def main(args: list[str] | None = None) -> NoReturn:
     except _NO_ARGUMENTS as error:
         error.show()
         code = error.exit_code
-    except click.NoSuchOption as error:
-        _complain(_no_such_option(error))
-        code = error.exit_code
     except click.ClickException as error:
-        _complain(_one_line(error))
+        complaints.of_click(error)
         code = error.exit_code
     except Error as error:
-        complain_of(error)
+        complaints.of(error)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _no_such_option(error: click.NoSuchOption) -> str:
-    wrong = error.option_name
-    hint = peers.hint(wrong)
-    if hint is not None:
-        return f"{wrong}: {hint}"
-    known = {
-        flag.lstrip("-"): flag
-        for each in (error.ctx.command.params if error.ctx else ())
-        for flag in (*each.opts, *each.secondary_opts)
-    }
-    # Without their dashes, which make all flags look much the same.
-    close = difflib.get_close_matches(wrong.lstrip("-"), known, n=1)
-    meant = f" Did you mean {known[close[0]]}?" if close else ""
-    return f"No such option {wrong}.{meant}{_see_help(error)}"
-
-
-def _one_line(error: click.ClickException) -> str:
-    line = " ".join(error.format_message().split())
-    if line[-1] not in ".?":
-        line += "."
-    # Of a value, the message says all that there is to know.
-    return (
-        line if type(error) is click.BadParameter else line + _see_help(error)
-    )
-
-
-def _see_help(error: click.ClickException) -> str:
-    ctx = getattr(error, "ctx", None)
-    return f" See {ctx.command_path} --help." if ctx else ""
-
-
-def complain_of(error: Error) -> None:
-    """One line, after the traceback of the user's code if that has failed."""
-    cause = error.__cause__
-    if isinstance(error, AppError) and cause is not None:
-        trace = loader.user_traceback(cause)
-        lines = traceback.format_exception(type(cause), cause, trace)
-        click.echo("".join(lines), err=True, nl=False)
-    _complain(str(error))
-
-
-def _complain(line: str) -> None:
-    click.echo(f"xsgi: {line}", err=True)

@@ -16,6 +16,7 @@ from xsgi.guest import Guest
 from xsgi.lifespan import Lifespan
 from xsgi.loop import Loop
 from xsgi.service import Service
+from xsgi.watchdog import Watchdog
 
 Stop = Callable[[], Awaitable[object]]
 
@@ -35,7 +36,7 @@ EXECUTOR_PATIENCE = 5.0
 def run(service: Service) -> None:
     """Make the loop that the options name, serve in it, and close it."""
     loop = _new_loop(service.config.loop)
-    watchdog = signals.Watchdog()
+    watchdog = Watchdog()
     asyncio.set_event_loop(loop)
     try:
         loop.run_until_complete(_until_signalled(service, watchdog))
@@ -55,9 +56,7 @@ def run(service: Service) -> None:
             loop.close()
 
 
-async def _until_signalled(
-    service: Service, watchdog: signals.Watchdog
-) -> None:
+async def _until_signalled(service: Service, watchdog: Watchdog) -> None:
     stop = asyncio.Event()
     grace = service.config.timeout_graceful_shutdown
     patience = None if grace is None else grace + CANCEL_PATIENCE
@@ -94,7 +93,7 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
     if tasks:
         loop.run_until_complete(asyncio.wait(tasks, timeout=CANCEL_PATIENCE))
     loop.run_until_complete(loop.shutdown_asyncgens())
-    # Before 3.12 there is no time limit: the watchdog of signals.py is one.
+    # Before 3.12 there is no time limit: the watchdog is one.
     limit = (EXECUTOR_PATIENCE,) if sys.version_info >= (3, 12) else ()
     loop.run_until_complete(loop.shutdown_default_executor(*limit))
 

@@ -15,7 +15,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from xsgi import cli, runner, signals
+from xsgi import complaints, runner, signals
 from xsgi.config import Config
 from xsgi.errors import AppError, Error, StartupError
 
@@ -39,7 +39,7 @@ def main(lifeline_fd: int) -> None:
         if isinstance(error, (AppError, StartupError)):
             with suppress(OSError):
                 lifeline.sendall(BROKEN)
-        cli.complain_of(error)
+        complaints.of(error)
         code = error.exit_code
     except KeyboardInterrupt:
         code = 130

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xsgi import config, kinds, peers
+from xsgi import config, foreign, kinds
 from xsgi.config import Config
 from xsgi.errors import ConfigError, plain, said
 
@@ -153,7 +153,7 @@ def _from_text(name: str, text: str, source: Source) -> Any:
 
 def stranger(name: str) -> str:
     """What to tell somebody who gives an option that is not there."""
-    hint = peers.hint(flag_of(name))
+    hint = foreign.hint(flag_of(name))
     if hint is not None:
         return hint
     guess = _guess(name)
@@ -174,7 +174,7 @@ def strangers(environ: Mapping[str, str]) -> Iterator[str]:
         name = variable[len(PREFIX) :].lower()
         if name.startswith("sim_"):
             continue  # of the simulation
-        hint = peers.hint(flag_of(name))
+        hint = foreign.hint(flag_of(name))
         if hint is not None:
             raise ConfigError(f"{variable}: {hint}")
         guess = _guess(name)

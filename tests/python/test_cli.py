@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import raw
-from xsgi import __version__, _xsgi, cli, config, peers, runner, sources
+from xsgi import __version__, _xsgi, cli, config, foreign, runner, sources
 
 
 @pytest.fixture
@@ -195,9 +195,9 @@ def test_hints_are_for_flags_that_are_not_ours():
     for option in config.options():
         ours |= {sources.flag_of(option.name), *option.metadata["flags"]}
 
-    assert not ours & set(peers.flags())
-    assert [flag for flag in ours if peers.hint(flag) is not None] == []
-    assert set(peers.renamed().values()) <= ours
+    assert not ours & set(foreign.flags())
+    assert [flag for flag in ours if foreign.hint(flag) is not None] == []
+    assert set(foreign.renamed().values()) <= ours
 
 
 # --- What is set, and by whom ---

@@ -24,8 +24,8 @@ SOON = 8
 
 # The command with less patience, for tests that wait until it is over.
 IMPATIENT = """
-from xsgi import cli, looped, signals
-looped.CANCEL_PATIENCE = signals.MARGIN = 0.5
+from xsgi import cli, looped, watchdog
+looped.CANCEL_PATIENCE = watchdog.MARGIN = 0.5
 cli.main()
 """
 

@@ -11,14 +11,14 @@ PATIENCE = 20
 
 PROGRAM = """
     import logging, os, threading
-    from xsgi import signals
+    from xsgi import watchdog
 
     logging.basicConfig()
-    signals.MARGIN = 0
-    signals.LAST_WORDS = 0.2
+    watchdog.MARGIN = 0
+    watchdog.LAST_WORDS = 0.2
     {before}
     print("hangs", flush=True)
-    signals.Watchdog().start(0)
+    watchdog.Watchdog().start(0)
     threading.Event().wait()
 """
 
