@@ -41,6 +41,8 @@ GROUPS = (
 )
 
 # A request head must fit into one receive block of the core (XS_RX_BLOCK).
+# These are the core's, which test_config.py compares: so that tools can read
+# the options without the extension.
 HEAD_MAX = 64 * 1024
 FIELDS_MAX = 1000  # XS_FIELDS_MAX
 

@@ -23,7 +23,7 @@ from xsgi.errors import BindError, ConfigError
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
-#: What one server of the core takes (XS_LISTENERS_MAX).
+#: What one server of the core takes (XS_LISTENERS_MAX; see test_config.py).
 ADDRESSES_MAX = 16
 
 #: systemd's first descriptor (sd_listen_fds(3)).

@@ -4,10 +4,12 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import types
 
 import pytest
 
-from xsgi.config import GROUPS, Config, options
+from xsgi import _xsgi, sockets
+from xsgi.config import FIELDS_MAX, GROUPS, HEAD_MAX, Config, options
 from xsgi.errors import ConfigError
 
 
@@ -104,6 +106,45 @@ def test_number_is_taken_up_to_its_bounds(name, low, high):
     for outside in (low - 1, high + 1, "x", ""):
         with pytest.raises(ConfigError, match=f"^{name}: "):
             Config("a:b", **{name: outside})
+
+
+@pytest.fixture
+def server():
+    """Makes a server with some options, as the core takes them."""
+    backend = _xsgi.Backend()
+    yield lambda **options: _xsgi.Server(
+        backend, print, "wsgi", types.SimpleNamespace(**options)
+    )
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "high"),
+    [
+        ("threads", 1024),
+        ("limit_request_fields", FIELDS_MAX),
+        ("limit_request_line", HEAD_MAX),
+        ("limit_request_field_size", HEAD_MAX),
+        ("limit_request_head", HEAD_MAX),
+    ],
+)
+def test_bound_of_an_option_is_the_cores(server, name, high):
+    Config("a:b", **{name: high})
+    with pytest.raises(ConfigError):
+        Config("a:b", **{name: high + 1})
+
+    with pytest.raises(ValueError, match=name):
+        server(**{name: high + 1})
+    server(**{name: high}).close()
+
+
+def test_bound_of_the_addresses_is_the_cores(server):
+    one = server()
+
+    for _ in range(sockets.ADDRESSES_MAX):
+        one.listen()
+    with pytest.raises(OSError):
+        one.listen()
 
 
 @pytest.mark.parametrize(

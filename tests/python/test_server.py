@@ -299,8 +299,9 @@ def test_wrong_options_are_told_and_leave_the_backend_free(backend):
         ({"limit_request_line": -1}, (ValueError, OverflowError)),
         ({"limit_request_body": 1.5}, TypeError),
     ):
-        with pytest.raises(error):
-            _xsgi.Server(backend, wsgi, "wsgi", config(**options))
+        for given in (config(**options), options):
+            with pytest.raises(error):
+                _xsgi.Server(backend, wsgi, "wsgi", given)
     with pytest.raises(ValueError, match="interface"):
         _xsgi.Server(backend, wsgi, "cgi", config())
     with pytest.raises(TypeError, match="Backend"):
