@@ -73,7 +73,8 @@ struct xs_request;
       "the client did not take the response in time")                  \
     X(XS_ABORT_BACKLOG, "backlog", "too much waited for slow clients") \
     X(XS_ABORT_SHUTDOWN, "shutdown", "the server is stopping")         \
-    X(XS_ABORT_MEMORY, "memory", "out of memory")
+    X(XS_ABORT_MEMORY, "memory", "out of memory")                      \
+    X(XS_ABORT_FILE, "file", "a file ended early or could not be read")
 
 enum xs_abort {
 #define X(name, word, text) name,
@@ -159,7 +160,10 @@ XS_MUST_CHECK int xs_response_header(struct xs_request *req,
 /* Add body bytes, may be none; `more` false ends the response and the request.
  * Short ones are copied at once. Long ones are taken by reference if
  * `lent->release` is set (it is called exactly once, maybe before this
- * returns) and copied otherwise.
+ * returns) and copied otherwise. A range of a file (queue.h) is always taken
+ * so, and its `release` is set; if it ends early or cannot be read, the
+ * response ends so that the client can tell, and the request, if it has not
+ * ended, with XS_ABORT_FILE.
  *
  * Errors: nothing was taken, `release` is not called
  *   XS_ESTATE   no xs_response_start before it

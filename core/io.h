@@ -49,7 +49,14 @@
  *      that had arrived; after XS_ERESET from `recv` the connection is dead.
  *      A reset is told once, by either: then `recv` says 0, `writev` XS_EPIPE.
  *  15. Nothing is lost between the calls: bytes arrive in order, once, and
- *      what `writev` took reaches the peer in order unless it dies. */
+ *      what `writev` took reaches the peer in order unless it dies.
+ *  16. `sendfile` is a `writev` whose bytes are in a file: it takes any prefix,
+ *      and what rules 4, 14 and 15 say of `writev` holds for it. It never waits
+ *      for a disk. What is not in memory is fetched meanwhile: it says
+ *      XS_EAGAIN, or takes less, and WRITE is then told when the bytes have
+ *      come and the socket takes some. Only a call that would take the first
+ *      byte says that the file has ended or cannot be read. The descriptor is
+ *      not touched after the call returns: who fetches has one of its own. */
 
 #ifndef XS_IO_H
 #define XS_IO_H
@@ -69,7 +76,8 @@ struct xs_io_listener;
 
 enum xs_io_event {
     XS_IO_READ = 1,   /* `recv` would give something, an end or an error */
-    XS_IO_WRITE = 2,  /* `writev` would take something or give an error */
+    XS_IO_WRITE = 2,  /* `writev`, or a `sendfile` that was to wait, would take
+                       * something or give an error */
     XS_IO_HANGUP = 4, /* the peer has ended its stream or reset */
 };
 
@@ -142,6 +150,15 @@ struct xs_io_ops {
      *   XS_EPIPE, XS_ERESET the peer is gone */
     int64_t (*writev)(struct xs_io_conn *conn, const struct xs_slice *bytes,
                       unsigned count);
+    /* Write the `len` > 0 bytes of the regular file `file` from `offset` on
+     * (rule 16). The number of bytes taken, or
+     *   0                   the file ends at `offset`, or before it
+     *   XS_EAGAIN           nothing fits, or is in memory, now: want WRITE and
+     *                       wait
+     *   XS_EIO              the file cannot be read
+     *   XS_EPIPE, XS_ERESET the peer is gone */
+    int64_t (*sendfile)(struct xs_io_conn *conn, int file, uint64_t offset,
+                        size_t len);
     /* Be told of these events (a set of xs_io_event), and no others. */
     void (*want)(struct xs_io_conn *conn, unsigned events);
     /* Bytes written that the peer has not acknowledged, or XS_EUNKNOWN. */

@@ -9,6 +9,7 @@
  *     C                      100 Continue  X data   the last piece, lent
  *     N                      next request  P 20000  a piece of that length
  *     W 5000                 so many bytes leave
+ *     Q 20000, Z 20000       a piece, the last piece, as a range of a file
  *     F 2                    the memory fails after so many allocations, until
  *                            the next record has been played
  *
@@ -33,6 +34,9 @@
 #define RECORD_END '\x1e'
 #define PART_END '\x1f'
 #define NEVER UINT64_MAX
+
+/* Where in their file all ranges begin. */
+#define FILE_AT ((uint64_t)7 << 33)
 
 /* The knob of a request. */
 #define IS_HEAD 1u
@@ -207,10 +211,13 @@ static void on_release(void *owner)
     FUZZ_CHECK(play->released <= play->lent, "released more often than lent");
 }
 
-static void play_body(struct play *play, struct xs_slice piece, bool lend,
-                      bool more)
+enum play_how { COPIED, LENT, OF_FILE };
+
+static void play_body(struct play *play, struct xs_slice piece,
+                      enum play_how how, bool more)
 {
     struct xs_lent lent = {.bytes = piece};
+    const bool lend = how != COPIED;
     const struct xs_model_ties ties = ties_of(play);
     int wanted = 0;
     int err;
@@ -219,6 +226,11 @@ static void play_body(struct play *play, struct xs_slice piece, bool lend,
         lent.release = on_release;
         lent.owner = play;
         play->lent++;
+    }
+    if (how == OF_FILE && piece.len > 0) {
+        lent.bytes.data = NULL;
+        lent.is_file = true;
+        lent.offset = FILE_AT;
     }
     if (play->writer.state != XS_WRITER_HEAD &&
         play->writer.state != XS_WRITER_BODY) {
@@ -273,13 +285,32 @@ static void play_continue(struct play *play)
     }
 }
 
+static struct xs_slice pattern_of(uint64_t len)
+{
+    static uint8_t pattern[20480]; /* more than is copied */
+
+    if (pattern[0] == 0) {
+        for (size_t i = 0; i < sizeof pattern; i++) {
+            pattern[i] = (uint8_t)(1 + i % 251);
+        }
+    }
+    return xs_slice_of(pattern, len % sizeof pattern);
+}
+
 /* Up to `max` bytes leave. False if there are none. */
 static bool play_leave(struct play *play, size_t max)
 {
     struct xs_slice slices[XS_QUEUE_SLICES];
     unsigned count = xs_queue_peek(&play->queue, slices, XS_QUEUE_SLICES);
+    const struct xs_piece *file = xs_queue_file(&play->queue);
     size_t left = 0;
 
+    if (file != NULL) {
+        FUZZ_CHECK(count == 0, "bytes come before a file that is first");
+        slices[0] = xs_slice_of(pattern_of(0).data + (file->offset - FILE_AT),
+                                file->len);
+        count = 1;
+    }
     for (unsigned i = 0; i < count; i++) {
         size_t len = slices[i].len < max - left ? slices[i].len : max - left;
         struct xs_slice bytes = xs_slice_of(slices[i].data, len);
@@ -304,18 +335,6 @@ static uint64_t number_of(struct xs_slice text, uint64_t otherwise)
     return grammar_number(text, 10, &number) ? number : otherwise;
 }
 
-static struct xs_slice pattern_of(uint64_t len)
-{
-    static uint8_t pattern[20480]; /* more than is copied */
-
-    if (pattern[0] == 0) {
-        for (size_t i = 0; i < sizeof pattern; i++) {
-            pattern[i] = (uint8_t)(1 + i % 251);
-        }
-    }
-    return xs_slice_of(pattern, len % sizeof pattern);
-}
-
 /* True if the next record is to be played with the memory as it is. */
 static bool play_record(struct play *play, struct xs_slice record)
 {
@@ -330,14 +349,19 @@ static bool play_record(struct play *play, struct xs_slice record)
             break;
         case 'B':
         case 'L':
-            play_body(play, rest, record.data[0] == 'L', true);
+            play_body(play, rest, record.data[0] == 'L' ? LENT : COPIED, true);
             break;
         case 'E':
         case 'X':
-            play_body(play, rest, record.data[0] == 'X', false);
+            play_body(play, rest, record.data[0] == 'X' ? LENT : COPIED, false);
             break;
         case 'P':
-            play_body(play, pattern_of(number_of(rest, 20000)), true, true);
+            play_body(play, pattern_of(number_of(rest, 20000)), LENT, true);
+            break;
+        case 'Q':
+        case 'Z':
+            play_body(play, pattern_of(number_of(rest, 20000)), OF_FILE,
+                      record.data[0] == 'Q');
             break;
         case 'R':
             play_refuse(play, number_of(rest, 0));

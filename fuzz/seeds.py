@@ -93,6 +93,7 @@ def responses() -> list[bytes]:
         [b"Bhello", b"B world", b"E"],
         [b"P70000", b"W5000", b"L hello", b"P9", b"Xend"],
         [b"P20000", b"W1", b"Bx", b"W30000", b"X"],
+        [b"Q100", b"W1", b"Bx", b"W90", b"Q20000", b"Z9"],
         [b"F0", b"Bhello", b"F1", b"Bhello", b"F2", b"Ehello"],
     ]
     found = [[b"R%d" % number] for number in range(24)]

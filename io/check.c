@@ -205,6 +205,7 @@ static const struct xs_io_ops check_ops = {
     .unlisten = xs_check_unlisten,
     .recv = xs_check_recv,
     .writev = xs_check_writev,
+    .sendfile = xs_check_sendfile,
     .want = xs_check_want,
     .unacked = xs_check_unacked,
     .shutdown_wr = xs_check_shutdown_wr,

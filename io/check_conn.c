@@ -205,6 +205,28 @@ int64_t xs_check_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
     return n;
 }
 
+int64_t xs_check_sendfile(struct xs_io_conn *base, int file, uint64_t offset,
+                          size_t len)
+{
+    struct check_conn *conn = conn_of(base);
+    struct xs_check *check = xs_check_of(base->io);
+    int64_t n;
+
+    XS_ASSERT(file >= 0);
+    XS_ASSERT(len > 0);
+    XS_ASSERT(offset <= INT64_MAX - len);
+    XS_ASSERT(!conn->is_shut);
+    xs_check_call(check);
+    n = check->inner->io->ops->sendfile(conn->inner, file, offset, len);
+    xs_check_called(check);
+    if (n < 0) {
+        XS_ASSERT(n == XS_EAGAIN || n == XS_EPIPE || n == XS_ERESET ||
+                  n == XS_EIO);
+    }
+    XS_ASSERT(n <= (int64_t)len); /* io.h, rule 16 */
+    return n;
+}
+
 void xs_check_want(struct xs_io_conn *base, unsigned events)
 {
     struct check_conn *conn = conn_of(base);

@@ -78,6 +78,8 @@ void xs_check_unlisten(struct xs_io_listener *listener);
 int64_t xs_check_recv(struct xs_io_conn *conn, uint8_t *data, size_t len);
 int64_t xs_check_writev(struct xs_io_conn *conn, const struct xs_slice *bytes,
                         unsigned count);
+int64_t xs_check_sendfile(struct xs_io_conn *conn, int file, uint64_t offset,
+                          size_t len);
 void xs_check_want(struct xs_io_conn *conn, unsigned events);
 int64_t xs_check_unacked(struct xs_io_conn *conn);
 int xs_check_shutdown_wr(struct xs_io_conn *conn);

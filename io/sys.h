@@ -5,8 +5,10 @@
 #ifndef XS_IO_SYS_H
 #define XS_IO_SYS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 #include "core/base/base.h"
 
@@ -32,6 +34,15 @@ extern const int xs_sys_send_flags;
 /* Reset a connection now, whoever else holds it. May do nothing: then it ends
  * with its last descriptor. */
 void xs_sys_disconnect(int fd);
+
+/* Write at most `len` bytes of `file` from `offset` on to the socket `fd`,
+ * without a signal. The bytes taken, 0: the file ends there, or -1 and errno.
+ * May read from the disk. */
+ssize_t xs_sys_sendfile(int fd, int file, uint64_t offset, size_t len);
+
+/* How many of these bytes, from the first one on, are in memory, as far as the
+ * system tells: 0 is "perhaps none". */
+size_t xs_sys_resident(int file, uint64_t offset, size_t len);
 
 /* See xs_io_ops.unacked. */
 int64_t xs_sys_unacked(int fd);

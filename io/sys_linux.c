@@ -1,9 +1,15 @@
 /* sys_linux.c - what the operating systems do differently: Linux. */
 
+#include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "io/sys.h"
@@ -42,6 +48,53 @@ void xs_sys_disconnect(int fd)
     struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
 
     (void)connect(fd, &nowhere, sizeof nowhere);
+}
+
+/* sendfile has no flag that keeps the signal back, as send has. */
+ssize_t xs_sys_sendfile(int fd, int file, uint64_t offset, size_t len)
+{
+    static const struct timespec now = {0, 0};
+    off_t at = (off_t)offset;
+    sigset_t pipe, before;
+    ssize_t n;
+    int err;
+
+    (void)sigemptyset(&pipe);
+    (void)sigaddset(&pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    n = sendfile(fd, file, &at, len);
+    err = errno;
+    if (n < 0 && err == EPIPE) {
+        (void)sigtimedwait(&pipe, NULL, &now);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = err;
+    return n;
+}
+
+/* What is read ahead for one page comes in runs of about this size: one byte
+ * tells of them all. */
+#define SYS_RUN ((size_t)64 * 1024)
+
+size_t xs_sys_resident(int file, uint64_t offset, size_t len)
+{
+    uint8_t byte;
+    struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+    size_t done = 0;
+
+    /* The end of the file is known, too: 0. */
+    if (preadv2(file, &iov, 1, (off_t)offset, RWF_NOWAIT) < 0) {
+        return 0;
+    }
+    while (done < len) {
+        size_t run = len - done < SYS_RUN ? len - done : SYS_RUN;
+        off_t last = (off_t)(offset + done + run - 1);
+        if (preadv2(file, &iov, 1, last, RWF_NOWAIT) < 0) {
+            break;
+        }
+        done += run;
+    }
+    return done;
 }
 
 int64_t xs_sys_unacked(int fd)

@@ -12,6 +12,8 @@
 struct uv_conn {
     struct xs_io_conn base;
     struct xs_uv_fd fd;
+    struct xs_uv_file file;
+    unsigned wanted; /* by the core */
 };
 
 static struct uv_conn *conn_of(struct xs_io_conn *base)
@@ -25,6 +27,22 @@ static void on_conn_ready(struct xs_uv_fd *fd, unsigned events)
     struct uv_conn *conn = xs_container_of(fd, struct uv_conn, fd);
 
     conn->base.on_ready(&conn->base, events);
+}
+
+/* What is polled: while a file is being fetched nothing can be written. */
+static void conn_apply(struct uv_conn *conn)
+{
+    unsigned events = conn->wanted;
+
+    if (conn->file.fetch != NULL) {
+        events &= ~(unsigned)XS_IO_WRITE;
+    }
+    xs_uv_fd_want(&conn->fd, events);
+}
+
+static void on_conn_fetched(struct xs_uv_file *file)
+{
+    conn_apply(xs_container_of(file, struct uv_conn, file));
 }
 
 struct xs_io_conn *xs_uv_conn_new(struct xs_uv *uv)
@@ -52,6 +70,7 @@ int xs_uv_conn_open(struct xs_uv *uv, struct xs_io_conn *base, int fd)
         return XS_ENOMEM;
     }
     conn->fd.on_ready = on_conn_ready;
+    conn->file.on_fetched = on_conn_fetched;
     return 0;
 }
 
@@ -101,9 +120,25 @@ int64_t xs_uv_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
     return n > 0 ? (int64_t)n : xs_uv_errno_send(errno);
 }
 
+int64_t xs_uv_sendfile(struct xs_io_conn *base, int file, uint64_t offset,
+                       size_t len)
+{
+    struct uv_conn *conn = conn_of(base);
+    struct xs_uv_range range = {file, offset, len};
+    int64_t n;
+
+    XS_ASSERT(len > 0);
+    n = xs_uv_file_send(&conn->file, conn->fd.uv, conn->fd.fd, &range);
+    conn_apply(conn);
+    return n;
+}
+
 void xs_uv_want(struct xs_io_conn *base, unsigned events)
 {
-    xs_uv_fd_want(&conn_of(base)->fd, events);
+    struct uv_conn *conn = conn_of(base);
+
+    conn->wanted = events;
+    conn_apply(conn);
 }
 
 int64_t xs_uv_unacked(struct xs_io_conn *base)
@@ -148,6 +183,7 @@ void xs_uv_close(struct xs_io_conn *base, bool abort)
     } else {
         (void)shutdown(fd, SHUT_RDWR);
     }
+    xs_uv_file_close(&conn->file);
     xs_uv_fd_close(&conn->fd);
     (void)close(fd);
 }

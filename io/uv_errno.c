@@ -35,6 +35,26 @@ int xs_uv_errno_send(int err)
     return err == EPIPE ? XS_EPIPE : XS_ERESET;
 }
 
+int xs_uv_errno_sendfile(int err)
+{
+    switch (err) {
+        case EPIPE:
+        case ECONNRESET:
+        case ECONNABORTED:
+        case ENOTCONN:
+        case ETIMEDOUT:
+        case EHOSTUNREACH:
+        case EHOSTDOWN:
+        case ENETUNREACH:
+        case ENETDOWN:
+        case ENOBUFS:
+        case ENOMEM:
+            return xs_uv_errno_send(err);
+        default:
+            return errno_is_again(err) ? XS_EAGAIN : XS_EIO;
+    }
+}
+
 int xs_uv_errno_accept(int err)
 {
     XS_ASSERT(!errno_is_ours(err));

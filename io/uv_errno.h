@@ -12,6 +12,9 @@ int xs_uv_errno_recv(int err);
 /* From send, sendmsg and shutdown: XS_EAGAIN, XS_EPIPE or XS_ERESET. */
 int xs_uv_errno_send(int err);
 
+/* From sendfile: likewise; or XS_EIO, which is of the file. */
+int xs_uv_errno_sendfile(int err);
+
 /* From accept: XS_EAGAIN, XS_EABORTED, XS_EMFILE or XS_ENOMEM. */
 int xs_uv_errno_accept(int err);
 

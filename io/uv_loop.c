@@ -275,6 +275,7 @@ static const struct xs_io_ops uv_ops = {
     .unlisten = xs_uv_unlisten,
     .recv = xs_uv_recv,
     .writev = xs_uv_writev,
+    .sendfile = xs_uv_sendfile,
     .want = xs_uv_want,
     .unacked = xs_uv_unacked,
     .shutdown_wr = xs_uv_shutdown_wr,

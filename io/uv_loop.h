@@ -109,6 +109,33 @@ void xs_uv_fd_close(struct xs_uv_fd *self);
 /* Give what has changed to libuv. */
 void xs_uv_fd_apply(struct xs_uv *uv);
 
+/* uv_file.c */
+
+/* A range of a file. */
+struct xs_uv_range {
+    int file;
+    uint64_t offset;
+    size_t len;
+};
+
+struct uv_fetch;
+
+/* What a connection knows of the file that it sends. All zero at first. */
+struct xs_uv_file {
+    struct uv_fetch *fetch; /* uv_file.c's; NULL: nothing is being fetched */
+    uint64_t from;          /* what was fetched and not yet sent: up to `to` */
+    uint64_t to;
+    int error; /* XS_EIO: or it cannot be read */
+    /* A fetch has ended. On the loop's thread, not in a callback. */
+    void (*on_fetched)(struct xs_uv_file *file);
+};
+
+/* Send to the socket `fd`, or begin to fetch: see xs_io_ops.sendfile. */
+int64_t xs_uv_file_send(struct xs_uv_file *self, struct xs_uv *uv, int fd,
+                        const struct xs_uv_range *range);
+/* Nothing is told any more. */
+void xs_uv_file_close(struct xs_uv_file *self);
+
 /* uv_listen.c, uv_conn.c, uv_watch.c */
 
 int xs_uv_listen(struct xs_io *io, struct xs_io_listener **out,
@@ -128,6 +155,8 @@ XS_MUST_CHECK int xs_uv_conn_open(struct xs_uv *uv, struct xs_io_conn *conn,
 int64_t xs_uv_recv(struct xs_io_conn *conn, uint8_t *data, size_t len);
 int64_t xs_uv_writev(struct xs_io_conn *conn, const struct xs_slice *bytes,
                      unsigned count);
+int64_t xs_uv_sendfile(struct xs_io_conn *conn, int file, uint64_t offset,
+                       size_t len);
 void xs_uv_want(struct xs_io_conn *conn, unsigned events);
 int64_t xs_uv_unacked(struct xs_io_conn *conn);
 int xs_uv_shutdown_wr(struct xs_io_conn *conn);

@@ -35,6 +35,57 @@ static void call_on_timer(struct xs_sim_timer *timer)
     xs_app_go_on(xs_container_of(timer, struct xs_app_call, timer));
 }
 
+/* files: one for each call */
+
+int xs_app_file(const struct xs_app_call *call)
+{
+    unsigned conn = (unsigned)(call->conn - call->app->conns);
+    unsigned number = (unsigned)(call - call->conn->calls);
+
+    return (int)(1 + conn * XS_PLANS_MAX + number);
+}
+
+static struct xs_app_call *app_call_of(const struct xs_app *app, int file)
+{
+    unsigned number = (unsigned)file - 1;
+
+    XS_ASSERT(file > 0);
+    XS_ASSERT(number / XS_PLANS_MAX < app->conn_count);
+    return &app->conns[number / XS_PLANS_MAX].calls[number % XS_PLANS_MAX];
+}
+
+int64_t xs_app_read(const struct xs_app *app, int file, uint64_t offset,
+                    uint8_t *data, size_t len)
+{
+    struct xs_app_call *call = app_call_of(app, file);
+    const struct xs_app_script *script = &call->script;
+    struct xs_slice body =
+        xs_pattern_body(app->pattern, script->body_seed, script->body_len);
+    uint64_t at = offset - XS_APP_FILE_AT;
+
+    if (call->files == 0) {
+        xs_app_fault(call, XS_ORACLE_O18, "a file is read that was released");
+    }
+    if (offset < XS_APP_FILE_AT || at >= body.len) {
+        return 0;
+    }
+    len = len < body.len - at ? len : body.len - (size_t)at;
+    memcpy(data, body.data + at, len);
+    return (int64_t)len;
+}
+
+void xs_app_tear(struct xs_app *app, int file)
+{
+    struct xs_app_call *call = app_call_of(app, file);
+    struct xs_app_conn *conn = call->conn;
+
+    conn->torn = true;
+    conn->torn_at = (unsigned)(call - conn->calls);
+    conn->spoilt = true;
+    conn->last = true;
+    xs_model_cut(&conn->model);
+}
+
 /* gateway.h */
 
 static struct xs_app *app_of(struct xs_gateway *gateway)
@@ -219,6 +270,8 @@ static bool call_abort_is_right(const struct xs_app_call *call,
             return call->app->stopping;
         case XS_ABORT_MEMORY:
             return call->app->memory_fails;
+        case XS_ABORT_FILE:
+            return call->conn->torn;
     }
     XS_UNREACHABLE();
 }

@@ -37,6 +37,16 @@ enum xs_app_wrong {
     XS_APP_WRONG_COUNT
 };
 
+/* Which pieces are ranges of a file. */
+enum xs_app_files {
+    XS_APP_FILES_NONE,
+    XS_APP_FILES_ALL,
+    XS_APP_FILES_SOME, /* every second one */
+};
+
+/* Where in its file a response body begins: beyond what fits in 32 bits. */
+#define XS_APP_FILE_AT ((uint64_t)5 << 32)
+
 /* Drawn when the request comes. */
 struct xs_app_script {
     enum xs_app_reading reading;
@@ -53,6 +63,7 @@ struct xs_app_script {
     bool end_apart; /* the last call has no bytes */
     bool empties;   /* empty pieces in between */
     bool lend;
+    enum xs_app_files files;
     bool flush;
     bool pushy; /* goes on when it is full */
     uint64_t pace_ns;
@@ -88,7 +99,8 @@ struct xs_app_call {
     bool gone;       /* XS_EGONE: on_abort is due */
     bool eof;        /* on_eof has come */
     bool hangs;
-    bool finished; /* the whole response was accepted */
+    unsigned files; /* ranges of its file that are lent */
+    bool finished;  /* the whole response was accepted */
     bool failed;
     bool aborted;
     enum xs_abort why;
@@ -106,6 +118,8 @@ struct xs_app_conn {
     unsigned closes;   /* times that conn_user was given back */
     bool last;         /* no further request may come */
     bool spoilt;       /* an answer was broken off: a reset is right */
+    bool torn;         /* and that because of its file */
+    unsigned torn_at;  /* the number of that request */
     uint64_t ended_ns; /* when the last request ended */
 };
 
@@ -135,6 +149,12 @@ void xs_app_init(struct xs_app *app, struct xs_sim *sim,
 void xs_app_conns(struct xs_app *app, struct xs_app_conn *conns,
                   unsigned count);
 
+/* A file that a call has lent, as xs_sim_options.read has it. */
+int64_t xs_app_read(const struct xs_app *app, int file, uint64_t offset,
+                    uint8_t *data, size_t len);
+/* It is known to have ended early, or not to be readable: so is the answer. */
+void xs_app_tear(struct xs_app *app, int file);
+
 /* Second phase: nothing hangs, nothing pauses. */
 void xs_app_calm(struct xs_app *app);
 
@@ -145,6 +165,8 @@ uint64_t xs_app_wall(const struct xs_app *app);
 
 /* As far as the script goes without having to wait. */
 void xs_app_go_on(struct xs_app_call *call);
+/* The file of its response. */
+int xs_app_file(const struct xs_app_call *call);
 /* The request has ended. */
 void xs_app_over(struct xs_app_call *call);
 void xs_app_fault(struct xs_app_call *call, enum xs_oracle oracle,

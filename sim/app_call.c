@@ -239,6 +239,36 @@ static void call_release(void *owner)
     }
 }
 
+static void call_release_file(void *owner)
+{
+    struct xs_app_call *call = owner;
+
+    if (call->files == 0) {
+        xs_app_fault(call, XS_ORACLE_O18, "a file is released twice");
+    } else {
+        call->files--;
+    }
+    call_release(call->app);
+}
+
+/* How the piece is given: copied, lent, or as a range of the file. */
+static struct xs_lent call_lent(const struct xs_app_call *call,
+                                struct xs_slice piece)
+{
+    const struct xs_app_script *script = &call->script;
+    struct xs_lent lent = {.bytes = piece};
+    bool is_file = script->files == XS_APP_FILES_ALL ||
+                   (script->files == XS_APP_FILES_SOME && call->step % 2 == 0);
+
+    if (is_file && piece.len > 0) {
+        lent.bytes.data = NULL;
+        lent.is_file = true;
+        lent.file = xs_app_file(call);
+        lent.offset = XS_APP_FILE_AT + call->sent;
+    }
+    return lent;
+}
+
 /* What a body call should say: 0 if it depends. */
 static int call_expect(const struct xs_app_call *call, size_t len, bool more,
                        bool full)
@@ -257,13 +287,18 @@ static bool call_give(struct xs_app_call *call, struct xs_slice piece,
                       bool more)
 {
     struct xs_app *app = call->app;
-    struct xs_lent lent = {.bytes = piece};
+    struct xs_lent lent = call_lent(call, piece);
     struct xs_model_ties ties = call_ties(call);
     bool full = xs_response_full(call->req);
     int expected = call_expect(call, piece.len, more, full);
     int err;
 
-    if (call->script.lend) {
+    if (lent.is_file) {
+        lent.release = call_release_file;
+        lent.owner = call;
+        call->files++;
+        app->lent++;
+    } else if (call->script.lend) {
         lent.release = call_release;
         lent.owner = app;
         app->lent++;
@@ -275,6 +310,7 @@ static bool call_give(struct xs_app_call *call, struct xs_slice piece,
     err = xs_response_body(call->req, &lent, more);
     if (err != 0 && lent.release != NULL) {
         app->lent--;
+        call->files -= lent.is_file;
     }
     if (err == XS_EGONE) {
         call->gone = true;

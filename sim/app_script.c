@@ -56,6 +56,16 @@ static void app_draw_body(struct xs_app_script *script, struct xs_tape *tape)
             break;
     }
     script->lend = xs_choose(tape, XS_LABEL_APP_PIECE, 2) == 1;
+    switch (xs_choose(tape, XS_LABEL_APP_FILE, 4)) {
+        case 2:
+            script->files = XS_APP_FILES_SOME;
+            break;
+        case 3:
+            script->files = XS_APP_FILES_ALL;
+            break;
+        default:
+            break;
+    }
     script->flush = xs_choose(tape, XS_LABEL_APP_FLUSH, 8) == 7;
     if (xs_choose(tape, XS_LABEL_APP_PACE, 4) == 3) {
         static const uint32_t pauses_ms[] = {0, 1, 50, 1000, 10000, 70000};

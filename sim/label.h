@@ -38,6 +38,9 @@ enum xs_lane {
     X(RECV_AGAIN, ODD, "recv.again", "recv says AGAIN despite readiness")     \
     X(WRITE_SHORT, ODD, "write.short", "writev takes less than fits")         \
     X(WRITE_AGAIN, ODD, "write.again", "writev says AGAIN despite readiness") \
+    X(FILE_SLOW, ODD, "file.slow", "a file's bytes are not in memory yet")    \
+    X(FILE_ENDS, KILL, "file.ends", "a file is shorter than it was")          \
+    X(FILE_FAILS, KILL, "file.fails", "a file cannot be read")                \
     X(UNACKED_UNKNOWN, ODD, "unacked.unknown", "unacked cannot say")          \
     X(ACCEPT_MFILE, ODD, "accept.mfile", "no descriptors left")               \
     X(ACCEPT_ABORTED, KILL, "accept.aborted", "gone before it was accepted")  \
@@ -88,6 +91,7 @@ enum xs_lane {
     X(APP_FIELD, PLAN, "app.field", "more response fields")                   \
     X(APP_PIECE, PLAN, "app.piece", "how the response body is cut")           \
     X(APP_PACE, PLAN, "app.pace", "pauses between the pieces")                \
+    X(APP_FILE, PLAN, "app.file", "which pieces are ranges of files")         \
     X(APP_FLUSH, PLAN, "app.flush", "a flush after a piece")                  \
     X(APP_FAIL, PLAN, "app.fail", "the application fails")                    \
     X(APP_HANG, PLAN, "app.hang", "the application never goes on")            \

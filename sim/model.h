@@ -80,6 +80,7 @@ struct xs_model {
     size_t part_cap;
     size_t part;      /* the first that is not matched */
     size_t at;        /* bytes of it that are */
+    bool cut;         /* a file was torn: nothing may follow */
     bool close_said;  /* LIVES_ON said so: nothing may follow the body */
     bool maybe_lives; /* which LIVES_ON it can still be */
     bool maybe_close;
@@ -125,6 +126,10 @@ void xs_model_refuse(struct xs_model *model, unsigned status,
 
 /* Whether a body call with these bytes fits the declared length. */
 bool xs_model_fits(const struct xs_model *model, size_t len, bool more);
+
+/* Nothing more can be written: what is not is not missed, what is is a fault.
+ */
+void xs_model_cut(struct xs_model *model);
 
 /* The server has written these bytes. */
 void xs_model_wrote(struct xs_model *model, struct xs_slice bytes);

@@ -194,7 +194,7 @@ void xs_model_wrote(struct xs_model *model, struct xs_slice bytes)
     while (bytes.len > 0 && model->verdict->oracle == XS_ORACLE_NONE) {
         size_t used;
 
-        if (model->part == model->part_count) {
+        if (model->cut || model->part == model->part_count) {
             match_fault(model, bytes, XS_LIT(""));
             return;
         }
@@ -209,6 +209,11 @@ void xs_model_wrote(struct xs_model *model, struct xs_slice bytes)
     }
 }
 
+void xs_model_cut(struct xs_model *model)
+{
+    model->cut = true;
+}
+
 bool xs_model_is_complete(const struct xs_model *model)
 {
     size_t part = model->part;
@@ -218,5 +223,5 @@ bool xs_model_is_complete(const struct xs_model *model)
            model->parts[part].kind == XS_PART_CONTINUE) {
         part++;
     }
-    return part == model->part_count;
+    return model->cut || part == model->part_count;
 }

@@ -68,6 +68,7 @@ static const struct xs_io_ops sim_io_ops = {
     .unlisten = sim_unlisten,
     .recv = sim_recv,
     .writev = sim_writev,
+    .sendfile = sim_sendfile,
     .want = sim_want,
     .unacked = sim_unacked,
     .shutdown_wr = sim_shutdown_wr,
@@ -217,6 +218,7 @@ static void sim_init(struct xs_sim *sim, struct xs_tape *tape,
     sim->trace = options->trace;
     sim->on_note = options->on_note;
     sim->on_idle = options->on_idle;
+    sim->read = options->read;
     sim->user = options->user;
     sim->send_buffer =
         options->send_buffer > 0 ? options->send_buffer : SIM_BUFFER;

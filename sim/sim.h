@@ -50,14 +50,18 @@ struct xs_sim_options {
     /* Nothing is left to do at this moment; time is about to pass. May be
      * NULL. It looks on, and calls nothing that changes anything. */
     void (*on_idle)(void *user);
-    void *user; /* borrowed: for both */
+    /* Read up to `len` > 0 bytes of a file that is sent: the number of bytes, 0
+     * at its end, or XS_EIO. NULL: it is a descriptor of this process. */
+    int64_t (*read)(void *user, int file, uint64_t offset, uint8_t *data,
+                    size_t len);
+    void *user; /* borrowed: for all of them */
 };
 
 /* What happened so far. */
 struct xs_sim_stats {
     uint64_t recvs;       /* calls */
     uint64_t recv_bytes;  /* bytes they gave */
-    uint64_t writevs;     /* calls */
+    uint64_t writevs;     /* calls, those of sendfile too */
     uint64_t write_bytes; /* bytes they took */
     uint64_t wants;       /* calls of want that changed something */
     uint64_t callbacks;   /* into the core */

@@ -8,8 +8,6 @@
 
 #include "sim/sim_types.h"
 
-static struct sim_conn *sim_conn_of(struct xs_io_conn *base);
-
 static void conn_on_late(struct xs_sim_timer *timer)
 {
     struct sim_conn *conn = xs_container_of(timer, struct sim_conn, late);
@@ -31,6 +29,7 @@ struct sim_conn *sim_conn_new(struct sim_link *link)
     conn->base.local = link->peer.remote;
     conn->link = link;
     conn->late.fire = conn_on_late;
+    conn->fetch.fire = sim_on_fetched;
     xs_list_init(&conn->ready);
     xs_list_init(&conn->all);
     xs_list_append(&sim->conns, &conn->all);
@@ -47,6 +46,7 @@ void sim_conn_free(struct sim_conn *conn)
         sim->current = NULL;
     }
     xs_sim_timer_stop(sim, &conn->late);
+    xs_sim_timer_stop(sim, &conn->fetch);
     xs_list_remove(&conn->ready);
     xs_list_remove(&conn->all);
     conn->link->conn = NULL;
@@ -67,7 +67,8 @@ static unsigned conn_events(const struct sim_conn *conn)
         if (sim_pipe_readable(in) > 0 || in->fin_arrived) {
             events |= XS_IO_READ;
         }
-        if (sim_pipe_room(&end->out) > 0 || end->out.fin) {
+        if ((sim_pipe_room(&end->out) > 0 || end->out.fin) &&
+            conn->fetch.slot == 0) {
             events |= XS_IO_WRITE;
         }
         if (in->fin_arrived) {
@@ -206,8 +207,7 @@ int64_t sim_recv(struct xs_io_conn *base, uint8_t *data, size_t len)
     return result;
 }
 
-/* What can go wrong with the connection at a write. */
-static void conn_write_harm(struct sim_conn *conn)
+void sim_conn_harm(struct sim_conn *conn)
 {
     struct sim_link *link = conn->link;
     struct xs_sim *sim = link->peer.sim;
@@ -249,8 +249,8 @@ static size_t conn_write_max(struct xs_sim *sim, const struct xs_slice *bytes,
     return sum - xs_size(sim->tape, XS_LABEL_WRITE_SHORT, (uint32_t)sum - 1);
 }
 
-static void conn_tap_wrote(struct sim_link *link, const struct xs_slice *bytes,
-                           size_t taken)
+void sim_conn_wrote(struct sim_link *link, const struct xs_slice *bytes,
+                    size_t taken)
 {
     if (link->tap == NULL || link->tap->wrote == NULL) {
         return;
@@ -274,7 +274,7 @@ int64_t sim_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
 
     XS_ASSERT(count >= 1);
     XS_ASSERT(count <= XS_IO_SLICES);
-    conn_write_harm(conn);
+    sim_conn_harm(conn);
     if (!link->server.dead && sim_fault(sim, XS_LABEL_WRITE_AGAIN)) {
         result = XS_EAGAIN;
     } else {
@@ -287,7 +287,7 @@ int64_t sim_writev(struct xs_io_conn *base, const struct xs_slice *bytes,
     if (result > 0) {
         sim->stats.write_bytes += (uint64_t)result;
         sim_progress(sim);
-        conn_tap_wrote(link, bytes, (size_t)result);
+        sim_conn_wrote(link, bytes, (size_t)result);
     }
     sim_conn_update(conn);
     return result;
@@ -341,7 +341,7 @@ void sim_close(struct xs_io_conn *base, bool abort)
     sim_end_close(&link->server, abort);
 }
 
-static struct sim_conn *sim_conn_of(struct xs_io_conn *base)
+struct sim_conn *sim_conn_of(struct xs_io_conn *base)
 {
     struct sim_conn *conn = xs_container_of(base, struct sim_conn, base);
 

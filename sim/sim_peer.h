@@ -87,8 +87,10 @@ struct xs_sim_tap {
     void (*accepted)(struct xs_sim_tap *tap);
     /* `recv` has given so many bytes; 0: the end of the stream. */
     void (*received)(struct xs_sim_tap *tap, size_t len);
-    /* `writev` has taken these bytes. */
+    /* `writev` or `sendfile` has taken these bytes. */
     void (*wrote)(struct xs_sim_tap *tap, const uint8_t *data, size_t len);
+    /* `sendfile` has said that this file ends or cannot be read. */
+    void (*torn)(struct xs_sim_tap *tap, int file);
     /* `shutdown_wr`, or `close` without abort before any shutdown. */
     void (*ended)(struct xs_sim_tap *tap);
     /* `close`; `dead`: the connection had been reset before. The last call. */

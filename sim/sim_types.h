@@ -11,6 +11,7 @@
  *     files: sim_pipe.c   bytes on their way
  *            sim_end.c    what a kernel does at an end: resets, endings
  *            sim_conn.c   the server's end: io.h, with faults
+ *            sim_file.c   the same for files
  *            sim_peer.c   the client's end: sim_peer.h
  *            sim_listen.c listeners
  *            sim_loop.c   time, timers, callbacks: drive.h
@@ -84,8 +85,10 @@ struct sim_conn {
     bool again; /* writev said AGAIN, and WRITE was not told since */
     bool held;  /* readiness is told when `late` fires */
     struct xs_sim_timer late;
-    struct xs_list all;   /* sim.conns */
-    struct xs_list ready; /* sim.ready */
+    struct xs_sim_timer fetch; /* a file's bytes are on their way to memory */
+    bool fetched;              /* those that are asked for next have come */
+    struct xs_list all;        /* sim.conns */
+    struct xs_list ready;      /* sim.ready */
 };
 
 struct sim_listener {
@@ -119,7 +122,9 @@ struct xs_sim {
     FILE *trace;      /* borrowed; may be NULL */
     void (*on_note)(void *user, const char *what, uint64_t a, uint64_t b);
     void (*on_idle)(void *user);
-    void *user; /* borrowed: for both */
+    int64_t (*read)(void *user, int file, uint64_t offset, uint8_t *data,
+                    size_t len);
+    void *user; /* borrowed: for all of them */
 
     struct xs_faults faults; /* all off after xs_sim_calm */
     struct xs_sim_stats stats;
@@ -201,6 +206,18 @@ void sim_end_changed(struct sim_end *end);
 struct sim_link *sim_link_new(struct xs_sim *sim);
 void sim_link_free(struct sim_link *link);
 
+/* A range of a file. */
+struct sim_range {
+    int file;
+    uint64_t offset;
+    size_t len;
+};
+
+/* sim_file.c */
+void sim_on_fetched(struct xs_sim_timer *timer);
+int64_t sim_sendfile(struct xs_io_conn *base, int file, uint64_t offset,
+                     size_t len);
+
 /* sim_conn.c */
 struct sim_conn *sim_conn_new(struct sim_link *link);
 void sim_conn_free(struct sim_conn *conn);
@@ -208,6 +225,12 @@ void sim_conn_free(struct sim_conn *conn);
 void sim_conn_update(struct sim_conn *conn);
 /* Tell it what is ready. True if the core was called. */
 bool sim_conn_tell(struct sim_conn *conn);
+struct sim_conn *sim_conn_of(struct xs_io_conn *base);
+/* What can go wrong with the connection at a write. */
+void sim_conn_harm(struct sim_conn *conn);
+/* Tell who watches what was taken. */
+void sim_conn_wrote(struct sim_link *link, const struct xs_slice *bytes,
+                    size_t taken);
 /* The number of the connection, for the trace. */
 uint64_t sim_conn_id(struct xs_io_conn *base);
 int64_t sim_recv(struct xs_io_conn *base, uint8_t *data, size_t len);

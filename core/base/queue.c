@@ -20,7 +20,7 @@ static struct xs_piece *queue_piece(const struct xs_queue *queue, unsigned i)
 
 static bool piece_is_copied(const struct xs_piece *piece)
 {
-    return piece->data == NULL;
+    return piece->release == NULL;
 }
 
 /* The last piece if it is a copied one, which can be written on; else NULL. */
@@ -64,6 +64,7 @@ void xs_queue_check(const struct xs_queue *queue)
 {
     size_t copied = 0;
     size_t lent = 0;
+    size_t in_files = 0;
     unsigned lent_count = 0;
     const struct xs_piece *open = queue_open_piece(queue);
 
@@ -78,12 +79,14 @@ void xs_queue_check(const struct xs_queue *queue)
             copied += piece->len;
         } else {
             lent += piece->len;
+            in_files += piece->is_file ? piece->len : 0;
             lent_count++;
         }
     }
     XS_ASSERT(copied == queue->own_tail - queue->own_head);
     XS_ASSERT(copied + lent == queue->bytes);
     XS_ASSERT(lent_count == queue->lent);
+    XS_ASSERT(in_files == queue->in_files);
     XS_ASSERT(queue->held == 0 || open != NULL);
     XS_ASSERT(open == NULL || queue->held <= open->len);
     XS_ASSERT(queue->held == 0 || queue->holding);
@@ -207,7 +210,7 @@ int xs_queue_lend(struct xs_queue *queue, const struct xs_lent *lent)
 
     XS_ASSERT(queue->held == 0);
     XS_ASSERT(lent->bytes.len > 0);
-    XS_ASSERT(lent->bytes.data != NULL);
+    XS_ASSERT((lent->bytes.data != NULL) != lent->is_file);
     XS_ASSERT(lent->release != NULL);
     err = xs_queue_reserve(queue, 0, 1);
     if (err != 0) {
@@ -218,8 +221,12 @@ int xs_queue_lend(struct xs_queue *queue, const struct xs_lent *lent)
         .len = lent->bytes.len,
         .release = lent->release,
         .owner = lent->owner,
+        .offset = lent->offset,
+        .file = lent->file,
+        .is_file = lent->is_file,
     };
     queue->bytes += lent->bytes.len;
+    queue->in_files += lent->is_file ? lent->bytes.len : 0;
     queue->lent++;
     return 0;
 }
@@ -266,6 +273,9 @@ unsigned xs_queue_peek(const struct xs_queue *queue, struct xs_slice *out,
     while (n < max && ready > 0) {
         const struct xs_piece *piece = queue_piece(queue, n);
         size_t len = piece->len < ready ? piece->len : ready;
+        if (piece->is_file) {
+            break;
+        }
         if (piece_is_copied(piece)) {
             out[n] = xs_slice_of(queue->own + own, len);
             own += len;
@@ -276,6 +286,17 @@ unsigned xs_queue_peek(const struct xs_queue *queue, struct xs_slice *out,
         n++;
     }
     return n;
+}
+
+const struct xs_piece *xs_queue_file(const struct xs_queue *queue)
+{
+    const struct xs_piece *first;
+
+    if (queue->count == 0) {
+        return NULL;
+    }
+    first = queue_piece(queue, 0);
+    return first->is_file ? first : NULL;
 }
 
 /* Nothing waits any more: begin at the front, give back what is too much. */
@@ -314,6 +335,9 @@ void xs_queue_consume(struct xs_queue *queue, size_t len)
         queue->bytes -= part;
         if (piece_is_copied(piece)) {
             queue->own_head += part;
+        } else if (piece->is_file) {
+            piece->offset += part;
+            queue->in_files -= part;
         } else {
             piece->data += part;
         }

@@ -7,6 +7,10 @@
  *     pieces:   | copied 212 | lent 65536 | copied 7 | lent 65536 | ...
  *     own:      | 212 bytes, 7 bytes, ...  |
  *
+ * What is lent is bytes, or a range of a file whose bytes are not here: who
+ * writes hands that to the system when it is the first piece. It counts as its
+ * length and takes no memory.
+ *
  * Copied bytes leave in the order in which they came, so a copied piece needs
  * only a length. Neighbouring copied pieces are one piece.
  *
@@ -14,9 +18,9 @@
  * response head whose end is not known. They can be taken back.
  *
  * Invariants: bytes == the sum of the pieces' lengths; own_tail - own_head ==
- * the sum of the copied ones'; held <= the last piece's, and that is a copied
- * one; lent == how many pieces are; no piece is empty; own_head <= own_tail <=
- * own_cap. */
+ * the sum of the copied ones'; in_files == the sum of those of files; lent ==
+ * how many pieces are; held <= the last piece's, and that is a copied one; no
+ * piece is empty; own_head <= own_tail <= own_cap. */
 
 #ifndef XS_BASE_QUEUE_H
 #define XS_BASE_QUEUE_H
@@ -29,18 +33,25 @@
 #include "core/base/mem.h"
 #include "core/base/slice.h"
 
-/* Bytes that are lent until they are written. */
+/* Bytes that are lent until they are written; or, with `is_file`, the
+ * `bytes.len` bytes of the descriptor `file` from `offset` on. */
 struct xs_lent {
-    struct xs_slice bytes;
+    struct xs_slice bytes;        /* of a file only the length counts */
     void (*release)(void *owner); /* called once: written, or dropped */
     void *owner;                  /* borrowed until `release` */
+    bool is_file;
+    int file; /* borrowed until `release` */
+    uint64_t offset;
 };
 
 struct xs_piece {
-    const uint8_t *data; /* borrowed until release; NULL: copied bytes */
+    const uint8_t *data; /* borrowed until release; NULL: not lent bytes */
     size_t len;
     void (*release)(void *owner); /* NULL for copied bytes */
     void *owner;
+    uint64_t offset; /* with is_file: of the first byte that waits */
+    int file;        /* borrowed until release */
+    bool is_file;
 };
 
 struct xs_queue {
@@ -56,10 +67,11 @@ struct xs_queue {
     unsigned count;
     unsigned cap; /* a power of two */
 
-    size_t bytes;  /* all bytes that wait, the held ones too */
-    size_t held;   /* those at the tail that may not leave yet */
-    unsigned lent; /* pieces that are */
-    bool holding;  /* what is copied now is held */
+    size_t bytes;    /* all bytes that wait, the held ones too */
+    size_t held;     /* those at the tail that may not leave yet */
+    size_t in_files; /* those of them that are no memory */
+    unsigned lent;   /* pieces that are */
+    bool holding;    /* what is copied now is held */
 };
 
 /* The most slices that one `xs_queue_peek` gives. */
@@ -105,7 +117,7 @@ XS_MUST_CHECK static inline uint8_t *xs_queue_room(struct xs_queue *queue,
  * fail: `xs_queue_room` has made room for the piece too. */
 void xs_queue_wrote(struct xs_queue *queue, size_t len);
 
-/* Put lent bytes at the tail; `lent->bytes` is not empty, nothing is held.
+/* Put what is lent at the tail; it is not empty, nothing is held.
  * Takes them: on success `release` will be called once.
  *
  * Errors: XS_ENOMEM; nothing is taken. */
@@ -133,10 +145,14 @@ static inline size_t xs_queue_copied(const struct xs_queue *queue)
     return queue->own_tail - queue->own_head;
 }
 
-/* The first bytes that may leave, as at most `max` slices; the number of
- * slices. Borrowed until the next call. */
+/* The first bytes that may leave, as at most `max` slices, none behind a range
+ * of a file; the number of slices. Borrowed until the next call. */
 unsigned xs_queue_peek(const struct xs_queue *queue, struct xs_slice *out,
                        unsigned max);
+
+/* The first piece, if it is a range of a file; else NULL. Borrowed until the
+ * next call. */
+const struct xs_piece *xs_queue_file(const struct xs_queue *queue);
 
 /* The first `len` bytes, no more than are ready, have been written: drop
  * them, and release the pieces that are done. When the queue is empty its

@@ -104,12 +104,13 @@ int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
 }
 
 /* What the server holds for this client counts for the worker. Of lent bytes
- * no more than the high mark: a larger one is the application's own. */
+ * no more than the high mark: a larger one is the application's own. Files are
+ * no memory. */
 static void conn_settle_backlog(struct xs_conn *conn)
 {
     size_t high = conn->server->config.limits.tx_high;
     size_t copied = xs_queue_copied(&conn->tx.queue);
-    size_t lent = conn->tx.queue.bytes - copied;
+    size_t lent = conn->tx.queue.bytes - copied - conn->tx.queue.in_files;
     size_t backlog = copied + (lent < high ? lent : high);
 
     if (backlog != conn->backlog) {
@@ -170,16 +171,28 @@ void xs_conn_shut(struct xs_conn *conn, enum xs_conn_end end)
     }
 }
 
+enum xs_conn_end xs_conn_torn_end(const struct xs_conn *conn)
+{
+    return conn->tx.writer.framing == XS_FRAMING_CLOSE ? XS_CONN_END_RESET
+                                                       : XS_CONN_END_LINGER;
+}
+
 void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
                    enum xs_refusal refusal)
 {
     struct xs_request *req = &conn->request;
+    enum xs_conn_end end = XS_CONN_END_RESET;
     int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
     err = xs_response_abort(conn, refusal);
     xs_request_end(conn, xs_abort_word(why));
-    xs_conn_shut(conn, err == 0 ? XS_CONN_END_LINGER : XS_CONN_END_RESET);
+    if (why == XS_ABORT_FILE) {
+        end = xs_conn_torn_end(conn);
+    } else if (err == 0) {
+        end = XS_CONN_END_LINGER;
+    }
+    xs_conn_shut(conn, end);
     req->gateway->ops->on_abort(req, why);
     if (refusal != XS_REFUSE_NOT) {
         xs_server_refused(conn, refusal, err == 0);
@@ -352,6 +365,18 @@ static void conn_break(struct xs_conn *conn)
     }
 }
 
+/* The socket lives, but what waits cannot follow what has gone. */
+static void conn_tear(struct xs_conn *conn)
+{
+    if (conn->state == XS_CONN_ACTIVE) {
+        xs_conn_abort(conn, XS_ABORT_FILE, XS_REFUSE_NOT);
+    } else {
+        xs_access_cut(conn, XS_ABORT_FILE);
+        xs_conn_shut(conn, xs_conn_torn_end(conn));
+    }
+    xs_tx_drop(conn);
+}
+
 void xs_conn_turn(struct xs_conn *conn)
 {
     bool again = true;
@@ -367,6 +392,9 @@ void xs_conn_turn(struct xs_conn *conn)
         xs_access_turn(conn);
         if (conn->tx.broken) {
             conn_break(conn);
+            again = false;
+        } else if (conn->tx.torn) {
+            conn_tear(conn);
             again = false;
         } else if (xs_tx_drain(conn) || xs_rx_may_advance(conn)) {
             again = true;

@@ -23,7 +23,9 @@
  *   - the peer ends or resets inside a request: the gateway is told;
  *   - the socket takes no more: the queue fills, the gateway waits for a
  *     drain; past the write deadline the connection is reset;
- *   - the application fails: a 500, or an end that the peer can tell.
+ *   - the application fails: a 500, or an end that the peer can tell;
+ *   - a file of a response is shorter than was said, or cannot be read: an end
+ *     that the peer can tell.
  *
  * The states, and the only moves between them:
  *
@@ -121,6 +123,8 @@ struct xs_conn {
                             * our turn */
         bool broken;       /* nothing can be written any more */
         bool starved;      /* broken for want of memory, not by the peer */
+        bool torn;         /* a file ended early or could not be read: what
+                            * waits will never be complete */
         bool full;         /* over the high mark; a drain is owed */
     } tx;
 
@@ -169,6 +173,10 @@ void xs_conn_go(struct xs_conn *conn, enum xs_conn_state next);
 /* No further request; once the queue is empty end like this. A stronger end
  * (later in the enum) that was set before stays. */
 void xs_conn_shut(struct xs_conn *conn, enum xs_conn_end end);
+
+/* How it ends behind a part of a response: that this ends too early shows,
+ * unless its end is that of the stream. */
+enum xs_conn_end xs_conn_torn_end(const struct xs_conn *conn);
 
 /* Gone, now: everything is released but the struct. */
 void xs_conn_close(struct xs_conn *conn, bool abort);
@@ -253,6 +261,9 @@ void xs_tx_begin(struct xs_conn *conn);
 
 /* Bytes were queued: flush if they are many; note if they are too many. */
 void xs_tx_pushed(struct xs_conn *conn);
+
+/* What waits is never sent: the end of the response is lost. */
+void xs_tx_drop(struct xs_conn *conn);
 
 /* The drain that is owed, if it is due. True if it was given. */
 bool xs_tx_drain(struct xs_conn *conn);

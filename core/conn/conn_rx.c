@@ -350,7 +350,7 @@ bool xs_rx_advance(struct xs_conn *conn)
         switch (conn->state) {
             case XS_CONN_IDLE:
             case XS_CONN_HEAD:
-                if (conn->tx.broken || !rx_may_begin(conn)) {
+                if (conn->tx.broken || conn->tx.torn || !rx_may_begin(conn)) {
                     return false;
                 }
                 rx_advance_head(conn);

@@ -1,7 +1,8 @@
 /* conn_tx.c - the way out: queue and socket.
  *
  * A write that the socket takes in part leaves the rest at the head of the
- * queue and asks to be told when more fits. */
+ * queue and asks to be told when more fits, whether the socket is full or the
+ * bytes of a file are not in memory yet: the backend knows. */
 
 #include "core/conn/conn.h"
 
@@ -26,22 +27,45 @@ void xs_tx_starve(struct xs_conn *conn)
     conn->tx.starved = true;
 }
 
+/* Hand on what comes before the next range of a file. The bytes taken. */
+static int64_t tx_write_bytes(struct xs_conn *conn, size_t *offered)
+{
+    struct xs_slice slices[XS_QUEUE_SLICES];
+    const struct xs_io_ops *ops = conn->server->io->ops;
+    unsigned count = xs_queue_peek(&conn->tx.queue, slices, XS_QUEUE_SLICES);
+
+    for (unsigned i = 0; i < count; i++) {
+        *offered += slices[i].len;
+    }
+    return ops->writev(conn->io, slices, count);
+}
+
+/* Hand on a range of a file, of a long one as much as others wait for. */
+static int64_t tx_write_file(struct xs_conn *conn, const struct xs_piece *file,
+                             size_t *offered)
+{
+    const struct xs_io_ops *ops = conn->server->io->ops;
+
+    *offered = file->len < XS_TX_TURN ? file->len : XS_TX_TURN;
+    return ops->sendfile(conn->io, file->file, file->offset, *offered);
+}
+
 /* One write. False when there is no use in another one now. */
 static bool tx_write(struct xs_conn *conn)
 {
-    struct xs_slice slices[XS_QUEUE_SLICES];
     struct xs_queue *queue = &conn->tx.queue;
-    const struct xs_io_ops *ops = conn->server->io->ops;
-    unsigned count = xs_queue_peek(queue, slices, XS_QUEUE_SLICES);
+    const struct xs_piece *file = xs_queue_file(queue);
     size_t offered = 0;
     int64_t took;
 
-    for (unsigned i = 0; i < count; i++) {
-        offered += slices[i].len;
-    }
-    took = ops->writev(conn->io, slices, count);
+    took = file != NULL ? tx_write_file(conn, file, &offered)
+                        : tx_write_bytes(conn, &offered);
     if (took == XS_EAGAIN) {
         conn->tx.blocked = true;
+        return false;
+    }
+    if (file != NULL && (took == 0 || took == XS_EIO)) {
+        conn->tx.torn = true;
         return false;
     }
     if (took < 0) {
@@ -63,7 +87,7 @@ static bool tx_write(struct xs_conn *conn)
 void xs_tx_flush(struct xs_conn *conn)
 {
     XS_ASSERT(conn->io != NULL);
-    if (conn->tx.broken || conn->tx.blocked) {
+    if (conn->tx.broken || conn->tx.torn || conn->tx.blocked) {
         return;
     }
     while (xs_queue_ready(&conn->tx.queue) > 0) {
@@ -117,6 +141,16 @@ bool xs_tx_drain(struct xs_conn *conn)
     }
     req->gateway->ops->on_drain(req);
     return true;
+}
+
+void xs_tx_drop(struct xs_conn *conn)
+{
+    struct xs_queue *queue = &conn->tx.queue;
+
+    xs_queue_unhold(queue);
+    xs_queue_consume(queue, queue->bytes);
+    conn->tx.full = false;
+    conn->tx.torn = false;
 }
 
 bool xs_tx_progressed(struct xs_conn *conn)

@@ -107,7 +107,7 @@ int xs_response_body(struct xs_request *req, const struct xs_lent *lent,
     int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    if (conn->tx.broken) {
+    if (conn->tx.broken || conn->tx.torn) {
         xs_conn_dirty(conn);
         return XS_EGONE;
     }
@@ -140,7 +140,7 @@ void xs_response_flush(struct xs_request *req)
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
     xs_tx_flush(conn);
-    if (conn->tx.broken) {
+    if (conn->tx.broken || conn->tx.torn) {
         xs_conn_dirty(conn);
     }
 }
@@ -148,11 +148,8 @@ void xs_response_flush(struct xs_request *req)
 /* The head has left: end so that the client can tell. */
 static void response_fail_late(struct xs_conn *conn)
 {
-    enum xs_framing framing = conn->tx.writer.framing;
-
     xs_request_end(conn, "failed");
-    xs_conn_shut(conn, framing == XS_FRAMING_CLOSE ? XS_CONN_END_RESET
-                                                   : XS_CONN_END_LINGER);
+    xs_conn_shut(conn, xs_conn_torn_end(conn));
     xs_conn_dirty(conn);
 }
 

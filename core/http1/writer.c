@@ -338,7 +338,7 @@ static struct writer_plan writer_plan(const struct xs_writer *writer,
         .with_head = writer->state == XS_WRITER_HEAD,
         .with_data = with_data,
         .lend = with_data && lent->release != NULL &&
-                lent->bytes.len > XS_TX_COPY_MAX,
+                (lent->is_file || lent->bytes.len > XS_TX_COPY_MAX),
         .chunk = chunked && with_data,
         .terminator = chunked && !more,
     };
@@ -387,6 +387,7 @@ int xs_writer_body(struct xs_writer *writer, struct xs_queue *queue,
     size_t len = lent->bytes.len;
     int err;
 
+    XS_ASSERT(!lent->is_file || lent->release != NULL);
     if (writer->state != XS_WRITER_HEAD && writer->state != XS_WRITER_BODY) {
         return XS_ESTATE;
     }

@@ -104,7 +104,7 @@ static void lend_release(void *owner)
 
 int ext_lend(struct xs_request *req, PyObject *block, bool more)
 {
-    struct xs_lent lent = {{NULL, 0}, NULL, NULL};
+    struct xs_lent lent = {.release = NULL};
     int err;
 
     if (block != NULL) {

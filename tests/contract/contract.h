@@ -106,6 +106,8 @@ extern const struct rule rules_accept[];
 extern const struct rule rules_close[];
 extern const struct rule rules_data[];
 extern const struct rule rules_drive[];
+extern const struct rule rules_file[];
+extern const struct rule rules_file_response[];
 extern const struct rule rules_post[];
 extern const struct rule rules_ready[];
 extern const struct rule rules_request[];

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One side of one connection. */
 struct side {
@@ -50,6 +51,25 @@ static void play_settle(struct play *play)
         }
     }
     fail_msg("the world does not come to rest");
+}
+
+/* A file with the first `len` bytes of the pattern; of the play's. */
+static int play_file(struct play *play, size_t len)
+{
+    uint8_t data[1000];
+    char path[] = "/tmp/xsgi-play-XXXXXX";
+
+    if (play->file == 0) {
+        play->file = mkstemp(path);
+        assert_true(play->file > 0);
+        assert_int_equal(unlink(path), 0);
+    }
+    while (play->file_len < len) {
+        pattern_fill(data, play->file_len, sizeof data);
+        assert_int_equal(write(play->file, data, sizeof data), sizeof data);
+        play->file_len += sizeof data;
+    }
+    return play->file;
 }
 
 static int64_t side_write(struct side *side, size_t len)
@@ -111,6 +131,25 @@ static const char *side_write_all(struct side *side, size_t len)
     while (side->out->sent < end) {
         n = side_write(side, end - side->out->sent);
         if (n < 0 && !side_waits(side, n, &tries)) {
+            return word_of(n);
+        }
+    }
+    return "ok";
+}
+
+/* The next `len` bytes of the stream, out of a file that has them. */
+static const char *side_file(struct side *side, size_t len)
+{
+    struct pair *pair = side->pair;
+    size_t end = side->out->sent + len;
+    unsigned tries = 0;
+
+    while (side->out->sent < end) {
+        int64_t n = side->play->world.io->ops->sendfile(
+            pair->conn, play_file(side->play, end), side->out->sent,
+            end - side->out->sent);
+        side->out->sent += n > 0 ? (size_t)n : 0;
+        if (n <= 0 && !side_waits(side, n, &tries)) {
             return word_of(n);
         }
     }
@@ -314,6 +353,9 @@ static const char *server_step(struct side *side, const struct step *step)
     if (strcmp(verb, "told") == 0) {
         return server_told(side);
     }
+    if (strcmp(verb, "file") == 0) {
+        return side_file(side, (size_t)strtoul(step->words[2], NULL, 10));
+    }
     if (strcmp(verb, "shut") == 0) {
         n = ops->shutdown_wr(pair->conn);
         return n == 0 ? "ok" : word_of(n);
@@ -402,6 +444,9 @@ void play_close(struct play *play)
     pair_close(&play->pairs[0]);
     pair_close(&play->pairs[1]);
     world_close(&play->world);
+    if (play->file > 0) {
+        (void)close(play->file);
+    }
 }
 
 const char *play_step(struct play *play, struct step *step)

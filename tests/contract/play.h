@@ -17,6 +17,8 @@ struct play {
     struct pair pairs[2]; /* c and s, d and t */
     struct flow up[2];    /* what the clients send */
     struct flow down[2];  /* what the server writes */
+    int file;             /* what it sends; 0: none yet */
+    size_t file_len;
 };
 
 /* A world of that kind, with one client connected and accepted. */

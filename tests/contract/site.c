@@ -282,6 +282,27 @@ int site_lend(struct site *site, size_t at, size_t len, bool more)
     return err;
 }
 
+static void on_release_file(void *owner)
+{
+    struct site *site = owner;
+
+    site->releases++;
+}
+
+int site_file(struct site *site, int file, size_t at, size_t len, bool more)
+{
+    struct xs_lent lent = {
+        .bytes = {NULL, len},
+        .release = on_release_file,
+        .owner = site,
+        .is_file = true,
+        .file = file,
+        .offset = at,
+    };
+
+    return site_give(site, &lent, more);
+}
+
 void site_fail(struct site *site)
 {
     site_call(site);

@@ -76,6 +76,8 @@ int site_header(struct site *site, const char *name, const char *value);
 int site_body(struct site *site, const char *text, bool more);
 /* `len` bytes of the pattern from `at`, lent. */
 int site_lend(struct site *site, size_t at, size_t len, bool more);
+/* `len` bytes of `file` from `at`. */
+int site_file(struct site *site, int file, size_t at, size_t len, bool more);
 void site_fail(struct site *site);
 void site_flush(struct site *site);
 bool site_full(struct site *site);

@@ -8,8 +8,8 @@ static const struct outside *const outsides[] = {
 };
 
 static const struct rule *const lists[] = {
-    rules_accept, rules_close, rules_data, rules_drive,
-    rules_post,   rules_ready, rules_time,
+    rules_accept, rules_close, rules_data,  rules_drive,
+    rules_file,   rules_post,  rules_ready, rules_time,
 };
 
 int main(int argc, char **argv)

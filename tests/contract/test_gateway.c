@@ -10,7 +10,8 @@ static const struct outside *const outsides[] = {
 };
 
 static const struct rule *const lists[] = {
-    rules_request, rules_response, rules_abort, rules_client, rules_access,
+    rules_request, rules_response, rules_file_response,
+    rules_abort,   rules_client,   rules_access,
 };
 
 int main(int argc, char **argv)

@@ -52,7 +52,12 @@
     X(RESET_FOR_END, "a reset ends a body that the end should end")        \
     X(NO_LINGER_AT_END, "nobody lingers behind a body that the end ends")  \
     X(LINGERS_ONCE, "whoever lingers is left when it sends")               \
-    X(LINGER_RESET, "a connection that has lingered is reset")
+    X(LINGER_RESET, "a connection that has lingered is reset")             \
+    X(FILE_AGAIN, "what a short sendfile has taken is sent again")         \
+    X(FILE_SHORT, "a file that is too short counts as sent")               \
+    X(FILE_KEPT, "a reset does not give a file back")                      \
+    X(FILE_ENDED, "the last chunk follows a file that is too short")       \
+    X(FILE_LOOKS_WHOLE, "a close after a torn file looks like its end")
 
 enum xs_mutant {
     XS_MUTANT_NONE,

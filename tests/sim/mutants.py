@@ -321,6 +321,46 @@ MUTANTS = [
         "                                       XS_FRAMING_CLOSE &&\n"
         "                             conn->server->io->ops->unacked(conn->io) == 0));",
     ),
+    (
+        "FILE_AGAIN",
+        "core/base/queue.c",
+        "            piece->offset += part;",
+        "            piece->offset += ON ? 0 : part;",
+    ),
+    (
+        "FILE_SHORT",
+        "core/conn/conn_tx.c",
+        "    if (file != NULL && (took == 0 || took == XS_EIO)) {",
+        "    if (ON && file != NULL && took == 0) {\n"
+        "        xs_queue_consume(queue, file->len);\n"
+        "        return true;\n    }\n"
+        "    if (file != NULL && (took == 0 || took == XS_EIO)) {",
+    ),
+    (
+        "FILE_KEPT",
+        "core/base/queue.c",
+        "    xs_queue_consume(queue, queue->bytes);\n"
+        "    XS_ASSERT(queue->count == 0);",
+        "    if (ON && xs_queue_file(queue) != NULL) {\n"
+        "        queue->bytes = 0;\n        queue->count = 0;\n    }\n"
+        "    xs_queue_consume(queue, queue->bytes);\n"
+        "    XS_ASSERT(queue->count == 0);",
+    ),
+    (
+        "FILE_ENDED",
+        "core/conn/conn_tx.c",
+        "    conn->tx.torn = false;",
+        "    if (ON && conn->tx.writer.framing == XS_FRAMING_CHUNKED) {\n"
+        "        (void)!xs_queue_copy(queue,\n"
+        '                             XS_LIT("\\r\\n0\\r\\n\\r\\n"));\n'
+        "    }\n    conn->tx.torn = false;",
+    ),
+    (
+        "FILE_LOOKS_WHOLE",
+        "core/conn/conn.c",
+        "    return conn->tx.writer.framing == XS_FRAMING_CLOSE ? ",
+        "    return !ON && conn->tx.writer.framing == XS_FRAMING_CLOSE ? ",
+    ),
 ]
 
 

@@ -186,6 +186,21 @@ static void model_takes_back_a_body_that_failed(void **state)
     xs_model_fini(&m.model);
 }
 
+static void model_that_was_cut_misses_nothing_and_takes_nothing(void **state)
+{
+    struct modelling m;
+    (void)state;
+
+    setup(&m);
+    say(&m, &free_ties);
+    xs_model_cut(&m.model);
+    assert_true(xs_model_is_complete(&m.model));
+    xs_model_wrote(&m.model, XS_LIT("H"));
+
+    assert_int_equal(m.verdict.oracle, XS_ORACLE_O1);
+    xs_model_fini(&m.model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +211,7 @@ int main(void)
         cmocka_unit_test(model_lets_a_needless_continue_be_left_out),
         cmocka_unit_test(model_frames_pieces_as_chunks),
         cmocka_unit_test(model_takes_back_a_body_that_failed),
+        cmocka_unit_test(model_that_was_cut_misses_nothing_and_takes_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

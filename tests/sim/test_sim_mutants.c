@@ -19,7 +19,10 @@
 #include "tests/sim/mutants.h"
 #include "tests/sim/world.h"
 
-#define SEEDS_USUAL 20000u
+/* The rarest shows once in some thousand seeds. Of the core as it is, which has
+ * to be silent in all of them, fewer are run: campaigns have more. */
+#define SEEDS_USUAL 40000u
+#define SEEDS_OF_NONE 10000u
 #define SECONDS_MAX 60u
 
 enum xs_mutant xs_mutant = XS_MUTANT_NONE;
@@ -122,11 +125,13 @@ static bool check(unsigned number, uint64_t seeds)
 int main(int argc, char **argv)
 {
     uint64_t seeds = argc > 2 ? strtoull(argv[2], NULL, 0) : SEEDS_USUAL;
+    bool is_one = argc >= 2;
     bool ok = true;
 
     for (unsigned i = 0; i < XS_COUNT_OF(mutants); i++) {
-        if (argc < 2 || strcmp(argv[1], mutants[i].name) == 0) {
-            ok = check(i, seeds) && ok;
+        if (!is_one || strcmp(argv[1], mutants[i].name) == 0) {
+            bool is_none = i == XS_MUTANT_NONE && !is_one;
+            ok = check(i, is_none ? SEEDS_OF_NONE : seeds) && ok;
         }
     }
     return ok ? 0 : 1;

@@ -88,6 +88,14 @@ static void world_draw_stop(struct world *world)
     }
 }
 
+static int64_t world_read(void *user, int file, uint64_t offset, uint8_t *data,
+                          size_t len)
+{
+    struct world *world = user;
+
+    return xs_app_read(&world->app, file, offset, data, len);
+}
+
 /* Everybody is a proxy: none of them names a client. */
 static enum xs_hop world_look(void *user, struct xs_slice address,
                               char out[XS_ADDRESS_MAX])
@@ -152,6 +160,7 @@ static void world_open_sim(struct world *world,
         .trace = options->trace,
         .on_note = world_on_note,
         .on_idle = world_on_idle,
+        .read = world_read,
         .user = world,
     };
     int err;
@@ -209,6 +218,7 @@ static void world_open_clients(struct world *world,
         conn->closes = 0;
         conn->last = false;
         conn->spoilt = false;
+        conn->torn = false;
         conn->ended_ns = 0;
         xs_model_init(&conn->model, &world->verdict, world->config.server_name,
                       world->config.date);

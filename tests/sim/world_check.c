@@ -207,6 +207,11 @@ static void on_ended(struct xs_sim_tap *tap)
     }
 }
 
+static void on_torn(struct xs_sim_tap *tap, int file)
+{
+    xs_app_tear(&site_of(tap)->world->app, file);
+}
+
 /* Whether the server may reset this connection, which is not dead. */
 static bool site_may_reset(const struct world_site *site)
 {
@@ -241,6 +246,7 @@ void world_tap(struct world_site *site)
         .accepted = on_accepted,
         .received = on_received,
         .wrote = on_wrote,
+        .torn = on_torn,
         .ended = on_ended,
         .closed = on_closed,
     };
@@ -405,6 +411,10 @@ static void site_accessed(struct world_site *site,
                         min2(call->plan->host.len, XS_ACCESS_VALUE))) &&
         call->plan->bad == XS_PLAN_LEGAL) {
         world_fault(site, XS_ORACLE_O11, "another host is logged");
+    }
+    if (strcmp(access->why, "ok") == 0 && conn->torn &&
+        conn->torn_at == conn->count - 1) {
+        world_fault(site, XS_ORACLE_O11, "a torn answer is logged as whole");
     }
     if (access->end_ns != site_now(site) || access->start_ns > access->end_ns) {
         world_fault(site, XS_ORACLE_O11, "another time is logged");

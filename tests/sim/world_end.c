@@ -171,6 +171,10 @@ static void site_check_end(struct world_site *site)
     if (site->client->killed && !site_may_be_reset(site)) {
         world_fault(site, XS_ORACLE_O7, "the client is reset without a reason");
     }
+    if (conn->torn && site->client->reader.complete > conn->torn_at) {
+        world_fault(site, XS_ORACLE_O3, "answer %u looks whole, and is torn",
+                    conn->torn_at);
+    }
     site_check_answers(site);
 }
 

@@ -39,7 +39,8 @@ static inline struct xs_lent lend(struct lender *lender, struct xs_slice bytes)
     assert_true(lender->lent < LENT_MAX);
     *lending = (struct lending){lender, lender->lent};
     lender->lent++;
-    return (struct xs_lent){bytes, on_release, lending};
+    return (struct xs_lent){
+        .bytes = bytes, .release = on_release, .owner = lending};
 }
 
 static inline void put_copy(struct xs_queue *queue, const char *text)
@@ -53,6 +54,18 @@ static inline void put_lent(struct xs_queue *queue, struct lender *lender,
 {
     struct xs_lent lent = lend(lender, xs_slice_str(text));
 
+    assert_int_equal(xs_queue_lend(queue, &lent), 0);
+    xs_queue_check(queue);
+}
+
+static inline void put_file(struct xs_queue *queue, struct lender *lender,
+                            uint64_t offset, size_t len)
+{
+    struct xs_lent lent = lend(lender, (struct xs_slice){NULL, len});
+
+    lent.is_file = true;
+    lent.file = 7;
+    lent.offset = offset;
     assert_int_equal(xs_queue_lend(queue, &lent), 0);
     xs_queue_check(queue);
 }

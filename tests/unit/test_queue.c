@@ -238,6 +238,57 @@ static void queue_peek_gives_no_more_slices_than_asked_for(void **state)
     xs_queue_fini(&queue);
 }
 
+static void queue_keeps_a_range_of_a_file_between_bytes(void **state)
+{
+    struct test_mem mem = test_mem_of(TEST_MEM_ENOUGH);
+    struct lender lender = {.queue = NULL};
+    struct xs_queue queue;
+    struct xs_slice slices[XS_QUEUE_SLICES];
+    (void)state;
+
+    xs_queue_init(&queue, &mem.mem);
+    assert_null(xs_queue_file(&queue));
+    put_copy(&queue, "a");
+    put_lent(&queue, &lender, "B");
+    put_file(&queue, &lender, UINT64_C(1) << 40, 1000);
+    put_copy(&queue, "c");
+
+    assert_int_equal(xs_queue_ready(&queue), 1003);
+    assert_null(xs_queue_file(&queue));
+    assert_int_equal(xs_queue_peek(&queue, slices, XS_QUEUE_SLICES), 2);
+    xs_queue_consume(&queue, 2);
+    assert_int_equal(xs_queue_peek(&queue, slices, XS_QUEUE_SLICES), 0);
+    assert_non_null(xs_queue_file(&queue));
+    assert_int_equal(xs_queue_file(&queue)->file, 7);
+    assert_true(xs_queue_file(&queue)->offset == UINT64_C(1) << 40);
+    xs_queue_consume(&queue, 999);
+    xs_queue_check(&queue);
+    assert_true(xs_queue_file(&queue)->offset == (UINT64_C(1) << 40) + 999);
+    assert_int_equal(xs_queue_file(&queue)->len, 1);
+    assert_int_equal(lender.released[1], 0);
+    xs_queue_consume(&queue, 1);
+    assert_int_equal(lender.released[1], 1);
+    assert_null(xs_queue_file(&queue));
+    assert_string_equal(ready_text(&queue), "c");
+    xs_queue_fini(&queue);
+}
+
+static void queue_releases_a_file_that_it_drops(void **state)
+{
+    struct test_mem mem = test_mem_of(TEST_MEM_ENOUGH);
+    struct lender lender = {.queue = NULL};
+    struct xs_queue queue;
+    (void)state;
+
+    xs_queue_init(&queue, &mem.mem);
+    put_file(&queue, &lender, 0, SIZE_MAX / 4);
+    xs_queue_consume(&queue, 1);
+    xs_queue_fini(&queue);
+
+    assert_int_equal(lender.released[0], 1);
+    assert_int_equal(mem.out, 0);
+}
+
 static void queue_fini_accepts_a_zeroed_queue(void **state)
 {
     struct xs_queue queue = {.mem = NULL};
@@ -260,6 +311,8 @@ int main(void)
         cmocka_unit_test(queue_holds_back_and_lets_go),
         cmocka_unit_test(queue_unwrite_leaves_it_as_it_was),
         cmocka_unit_test(queue_peek_gives_no_more_slices_than_asked_for),
+        cmocka_unit_test(queue_keeps_a_range_of_a_file_between_bytes),
+        cmocka_unit_test(queue_releases_a_file_that_it_drops),
         cmocka_unit_test(queue_fini_accepts_a_zeroed_queue),
     };
 

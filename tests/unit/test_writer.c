@@ -257,6 +257,87 @@ static void writer_lends_large_bodies_and_copies_others(void **state)
     teardown(f);
 }
 
+static int body_file(struct fixture *f, size_t len, bool more)
+{
+    struct xs_lent lent = {.bytes = {NULL, len},
+                           .release = on_release,
+                           .owner = &f->released,
+                           .is_file = true,
+                           .file = 3,
+                           .offset = 5};
+    int err = xs_writer_body(&f->writer, &f->queue, &lent, more);
+
+    xs_queue_check(&f->queue);
+    return err;
+}
+
+static void writer_lends_files_whatever_their_length(void **state)
+{
+    struct fixture *f = setup(GET_1_1);
+    (void)state;
+
+    assert_int_equal(start(f, 200), 0);
+    assert_int_equal(body_file(f, 1, false), 0);
+
+    assert_string_equal(
+        sent(f), "HTTP/1.1 200 OK\r\n" COMMON "content-length: 1\r\n\r\n");
+    assert_int_equal(f->released, 0);
+    xs_queue_consume(&f->queue, xs_queue_ready(&f->queue) - 1);
+    assert_int_equal(xs_queue_file(&f->queue)->file, 3);
+    assert_int_equal(xs_queue_file(&f->queue)->offset, 5);
+    xs_queue_consume(&f->queue, 1);
+    assert_int_equal(f->released, 1);
+    teardown(f);
+}
+
+static void writer_puts_a_file_into_a_chunk(void **state)
+{
+    struct fixture *f = setup(GET_1_1);
+    (void)state;
+
+    assert_int_equal(start(f, 200), 0);
+    assert_int_equal(body_file(f, 0xabc, true), 0);
+    assert_int_equal(body_text(f, "x", false), 0);
+
+    assert_string_equal(sent(f), "HTTP/1.1 200 OK\r\n" COMMON
+                                 "transfer-encoding: chunked\r\n\r\nabc\r\n");
+    xs_queue_consume(&f->queue, strlen(sent(f)) + 0xabc);
+    assert_string_equal(sent(f), "\r\n1\r\nx\r\n0\r\n\r\n");
+    teardown(f);
+}
+
+static void writer_drops_a_file_that_is_not_to_be_sent(void **state)
+{
+    (void)state;
+
+    for (unsigned status = 200; status <= 204; status += 4) {
+        struct fixture *f = setup(status == 200 ? HEAD_1_1 : GET_1_1);
+
+        assert_int_equal(start(f, status), 0);
+        assert_int_equal(body_file(f, 1000, false), 0);
+
+        assert_int_equal(f->released, 1);
+        xs_queue_consume(&f->queue, strlen(sent(f)));
+        assert_int_equal(f->queue.bytes, 0);
+        teardown(f);
+    }
+}
+
+static void writer_refuses_a_file_that_is_not_as_long_as_promised(void **state)
+{
+    struct fixture *f = setup(GET_1_1);
+    (void)state;
+
+    assert_int_equal(start(f, 200), 0);
+    assert_int_equal(header(f, "content-length", "100"), 0);
+
+    assert_int_equal(body_file(f, 101, true), XS_ELENGTH);
+    assert_int_equal(body_file(f, 99, false), XS_ELENGTH);
+    assert_int_equal(f->released, 0);
+    assert_int_equal(body_file(f, 100, false), 0);
+    teardown(f);
+}
+
 static void writer_without_memory_leaves_nothing_of_the_call(void **state)
 {
     (void)state;
@@ -302,6 +383,10 @@ int main(void)
         cmocka_unit_test(writer_gives_204_neither_body_nor_framing),
         cmocka_unit_test(writer_gives_304_the_length_of_the_application),
         cmocka_unit_test(writer_lends_large_bodies_and_copies_others),
+        cmocka_unit_test(writer_lends_files_whatever_their_length),
+        cmocka_unit_test(writer_puts_a_file_into_a_chunk),
+        cmocka_unit_test(writer_drops_a_file_that_is_not_to_be_sent),
+        cmocka_unit_test(writer_refuses_a_file_that_is_not_as_long_as_promised),
         cmocka_unit_test(writer_without_memory_leaves_nothing_of_the_call),
     };
 

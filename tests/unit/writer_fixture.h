@@ -73,7 +73,8 @@ static inline int header(struct fixture *f, const char *name, const char *value)
 
 static inline int body(struct fixture *f, struct xs_slice bytes, bool more)
 {
-    struct xs_lent lent = {bytes, on_release, &f->released};
+    struct xs_lent lent = {
+        .bytes = bytes, .release = on_release, .owner = &f->released};
     int err = xs_writer_body(&f->writer, &f->queue, &lent, more);
 
     xs_queue_check(&f->queue);
