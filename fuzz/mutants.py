@@ -37,16 +37,16 @@ MUTANTS = [
         "parser",
         "a value that is cut loses what was before",
         "core/http1/parser.c",
-        "    slice_extend(&field->value, begin, len);",
+        "    xs_slice_extend(&field->value, begin, len);",
         "    if (ON) {\n        field->value.data = NULL;\n    }\n"
-        "    slice_extend(&field->value, begin, len);",
+        "    xs_slice_extend(&field->value, begin, len);",
     ),
     (
         "parser",
         "slices stay behind when the block moves",
         "core/http1/parser.c",
-        "        slice_move(&head->fields[i].value, delta);",
-        "        slice_move(&head->fields[i].value, ON ? 0 : delta);",
+        "        xs_slice_move(&head->fields[i].value, delta);",
+        "        xs_slice_move(&head->fields[i].value, ON ? 0 : delta);",
     ),
     (
         "parser",

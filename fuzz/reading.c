@@ -275,6 +275,9 @@ static enum reading_is read_size(struct reading *out, struct xs_slice input,
         return READING_BAD;
     }
     if (extended && !is_extension(line)) {
+        if (memchr(line.data, '"', line.len) == NULL) {
+            return READING_BAD;
+        }
         out->may_refuse = true; /* quoted strings are left to the others */
     }
     return READING_WHOLE;

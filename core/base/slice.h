@@ -37,6 +37,25 @@ static inline bool xs_slice_eq(struct xs_slice a, struct xs_slice b)
 /* Equal but for the case of ASCII letters. `lower` is in lower case already. */
 bool xs_slice_eq_lower(struct xs_slice bytes, struct xs_slice lower);
 
+/* Make `slice` reach from its begin, or else from `at`, to the end of the
+ * `len` bytes at `at`, which lie behind it. */
+static inline void xs_slice_extend(struct xs_slice *slice, const uint8_t *at,
+                                   size_t len)
+{
+    if (slice->data == NULL) {
+        slice->data = at;
+    }
+    slice->len = (size_t)(at - slice->data) + len;
+}
+
+/* Its bytes were moved by `delta`. */
+static inline void xs_slice_move(struct xs_slice *slice, ptrdiff_t delta)
+{
+    if (slice->data != NULL) {
+        slice->data += delta;
+    }
+}
+
 /* `bytes` without spaces and tabs at both ends. */
 struct xs_slice xs_slice_trim(struct xs_slice bytes);
 

@@ -2,6 +2,8 @@
 
 #include "core/http1/extra.h"
 
+#include <string.h>
+
 /* What the bytes behind the last data, up to `at`, add to what is owed. */
 static size_t extra_owes(const struct xs_extra *extra, const uint8_t *at)
 {
@@ -34,6 +36,28 @@ enum xs_refusal xs_extra_data(struct xs_extra *extra,
     extra->framing = 0;
     extra->mark += at - extra->mark + (ptrdiff_t)len;
     return XS_REFUSE_NOT;
+}
+
+enum xs_refusal xs_extra_word(struct xs_extra *extra, struct xs_slice part)
+{
+    if (part.len == 0) {
+        return XS_REFUSE_NOT;
+    }
+    if (extra->word == 0) {
+        extra->quoted = part.data[0] == '"';
+    }
+    extra->word += part.len;
+    return !extra->quoted && memchr(part.data, '"', part.len) != NULL
+               ? XS_REFUSE_CHUNK
+               : XS_REFUSE_NOT;
+}
+
+enum xs_refusal xs_extra_word_end(struct xs_extra *extra)
+{
+    bool empty = extra->word == 0;
+
+    extra->word = 0;
+    return empty ? XS_REFUSE_CHUNK : XS_REFUSE_NOT;
 }
 
 enum xs_refusal xs_extra_trailer(struct xs_extra *extra,

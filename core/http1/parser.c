@@ -47,16 +47,6 @@ static int parser_check(struct xs_parser *parser, enum xs_refusal why)
     return why == XS_REFUSE_NOT ? CB_OK : parser_fail(parser, why);
 }
 
-/* Make `slice` reach from its begin, or else from `at`, to the end of the
- * span at `at`. */
-static void slice_extend(struct xs_slice *slice, const uint8_t *at, size_t len)
-{
-    if (slice->data == NULL) {
-        slice->data = at;
-    }
-    slice->len = (size_t)(at - slice->data) + len;
-}
-
 static int on_url(llhttp_t *ll, const char *at, size_t len)
 {
     struct xs_parser *parser = parser_of(ll);
@@ -66,7 +56,7 @@ static int on_url(llhttp_t *ll, const char *at, size_t len)
     if (head->target.data == NULL) {
         head->method.len = (size_t)(begin - head->method.data) - 1;
     }
-    slice_extend(&head->target, begin, len);
+    xs_slice_extend(&head->target, begin, len);
     if ((size_t)(begin + len - head->method.data) >
         parser->limits->request_line_max) {
         return parser_fail(parser, XS_REFUSE_LINE_SIZE);
@@ -150,7 +140,7 @@ static int on_header_field(llhttp_t *ll, const char *at, size_t len)
         *field = (struct xs_field){{NULL, 0}, {NULL, 0}};
         parser->in_name = true;
     }
-    slice_extend(&field->name, begin, len);
+    xs_slice_extend(&field->name, begin, len);
     if (field->name.len > parser->limits->request_field_max) {
         return parser_fail(parser, XS_REFUSE_FIELD_SIZE);
     }
@@ -170,7 +160,7 @@ static int on_header_value(llhttp_t *ll, const char *at, size_t len)
     XS_ASSERT(head->field_count > 0);
     parser->in_name = false;
     field = &head->fields[head->field_count - 1];
-    slice_extend(&field->value, begin, len);
+    xs_slice_extend(&field->value, begin, len);
     if ((size_t)(begin + len - field->name.data) >
         parser->limits->request_field_max) {
         return parser_fail(parser, XS_REFUSE_FIELD_SIZE);
@@ -201,6 +191,20 @@ static int on_headers_complete(llhttp_t *ll)
     }
     parser->state = XS_PARSER_READY;
     return HPE_PAUSED;
+}
+
+/* The name or the value of a chunk extension, or a part of it. */
+static int on_extension(llhttp_t *ll, const char *at, size_t len)
+{
+    return parser_check(parser_of(ll), xs_extra_word(&parser_of(ll)->extra,
+                                                     xs_slice_of(at, len)));
+}
+
+/* And its end. */
+static int on_extension_end(llhttp_t *ll)
+{
+    return parser_check(parser_of(ll),
+                        xs_extra_word_end(&parser_of(ll)->extra));
 }
 
 static int on_chunk_header(llhttp_t *ll)
@@ -257,6 +261,10 @@ static const llhttp_settings_t parser_callbacks = {
     .on_header_field = on_header_field,
     .on_header_value = on_header_value,
     .on_headers_complete = on_headers_complete,
+    .on_chunk_extension_name = on_extension,
+    .on_chunk_extension_name_complete = on_extension_end,
+    .on_chunk_extension_value = on_extension,
+    .on_chunk_extension_value_complete = on_extension_end,
     .on_chunk_header = on_chunk_header,
     .on_body = on_body,
     .on_message_complete = on_message_complete,
@@ -475,13 +483,6 @@ bool xs_parser_is_head(const struct xs_parser *parser)
            xs_slice_eq(parser->head.method, XS_LIT("HEAD"));
 }
 
-static void slice_move(struct xs_slice *slice, ptrdiff_t delta)
-{
-    if (slice->data != NULL) {
-        slice->data += delta;
-    }
-}
-
 void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta)
 {
     struct xs_head *head = &parser->head;
@@ -490,10 +491,10 @@ void xs_parser_rebase(struct xs_parser *parser, ptrdiff_t delta)
         XS_ASSERT(parser->state == XS_PARSER_IDLE);
         return;
     }
-    slice_move(&head->method, delta);
-    slice_move(&head->target, delta);
+    xs_slice_move(&head->method, delta);
+    xs_slice_move(&head->target, delta);
     for (unsigned i = 0; i < head->field_count; i++) {
-        slice_move(&head->fields[i].name, delta);
-        slice_move(&head->fields[i].value, delta);
+        xs_slice_move(&head->fields[i].name, delta);
+        xs_slice_move(&head->fields[i].value, delta);
     }
 }

@@ -106,6 +106,36 @@ static void extra_counts_the_trailer_apart_and_from_its_begin(void **state)
                      XS_REFUSE_TRAILER_SIZE);
 }
 
+static void extra_refuses_a_name_or_value_of_no_bytes(void **state)
+{
+    struct xs_extra extra = {.word = 0};
+    (void)state;
+
+    assert_int_equal(xs_extra_word(&extra, XS_LIT("a")), XS_REFUSE_NOT);
+    assert_int_equal(xs_extra_word(&extra, XS_LIT("")), XS_REFUSE_NOT);
+    assert_int_equal(xs_extra_word_end(&extra), XS_REFUSE_NOT);
+    assert_int_equal(xs_extra_word(&extra, XS_LIT("")), XS_REFUSE_NOT);
+    assert_int_equal(xs_extra_word_end(&extra), XS_REFUSE_CHUNK);
+}
+
+static void extra_refuses_a_quote_behind_something_else(void **state)
+{
+    const struct xs_slice quoted = XS_LIT("\"a\"");
+    (void)state;
+
+    for (size_t cut = 0; cut <= quoted.len; cut++) {
+        struct xs_extra extra = {.word = 0};
+        struct xs_slice rest = xs_slice_of(quoted.data + cut, quoted.len - cut);
+
+        assert_int_equal(xs_extra_word(&extra, xs_slice_of(quoted.data, cut)),
+                         XS_REFUSE_NOT);
+        assert_int_equal(xs_extra_word(&extra, rest), XS_REFUSE_NOT);
+        assert_int_equal(xs_extra_word_end(&extra), XS_REFUSE_NOT);
+        assert_int_equal(xs_extra_word(&extra, XS_LIT("b")), XS_REFUSE_NOT);
+        assert_int_equal(xs_extra_word(&extra, quoted), XS_REFUSE_CHUNK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +144,8 @@ int main(void)
         cmocka_unit_test(extra_counts_what_is_cut_like_what_is_not),
         cmocka_unit_test(extra_forgives_a_sixteenth_of_the_data),
         cmocka_unit_test(extra_counts_the_trailer_apart_and_from_its_begin),
+        cmocka_unit_test(extra_refuses_a_name_or_value_of_no_bytes),
+        cmocka_unit_test(extra_refuses_a_quote_behind_something_else),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,32 @@ static void slice_list_next_gives_what_follows_the_last_comma(void **state)
     assert_false(xs_slice_list_next(&rest, &out));
 }
 
+static void slice_extend_reaches_from_the_begin_to_the_end(void **state)
+{
+    const uint8_t *bytes = (const uint8_t *)"abcdef";
+    struct xs_slice slice = {NULL, 0};
+    (void)state;
+
+    xs_slice_extend(&slice, bytes + 1, 2);
+    assert_true(xs_slice_eq(slice, XS_LIT("bc")));
+    xs_slice_extend(&slice, bytes + 3, 2);
+    assert_true(xs_slice_eq(slice, XS_LIT("bcde")));
+}
+
+static void slice_move_leaves_what_is_nothing(void **state)
+{
+    const uint8_t *bytes = (const uint8_t *)"abcdef";
+    struct xs_slice slice = {bytes, 2};
+    struct xs_slice none = {NULL, 0};
+    (void)state;
+
+    xs_slice_move(&slice, 3);
+    xs_slice_move(&none, 3);
+
+    assert_true(xs_slice_eq(slice, XS_LIT("de")));
+    assert_null(none.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +105,8 @@ int main(void)
         cmocka_unit_test(slice_trim_takes_blanks_off_both_ends),
         cmocka_unit_test(slice_list_next_gives_each_element_trimmed),
         cmocka_unit_test(slice_list_next_gives_what_follows_the_last_comma),
+        cmocka_unit_test(slice_extend_reaches_from_the_begin_to_the_end),
+        cmocka_unit_test(slice_move_leaves_what_is_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
