@@ -1,8 +1,8 @@
 """Every case of tests/http through both gateways, over sockets and on the
 simulated backend: whole, cut in two, and over sockets byte by byte.
 
-How often it is cut is bounded; each offset of each case (of those with more
-than 100000 bytes so many) is
+How often it is cut is bounded; each offset of each case, but for the few whose
+bytes would be too many in all, is
 
     XSGI_HTTP_CUTS=100000 pytest tests/python/test_http_documents.py
 """
@@ -29,6 +29,9 @@ CUTS = int(os.environ.get("XSGI_HTTP_CUTS", "12"))
 #: one.
 SOCKET_CUTS = min(int(os.environ.get("XSGI_HTTP_CUTS", "2")), 1000)
 
+#: The bytes that one case may send in all: each offset of 60 kB.
+BYTES_MAX = 3_600_000_000
+
 #: With one thread a WSGI application is called when the body is there (docs/
 #: decisions.md): it can neither answer before nor do without.
 BODY_FIRST = {
@@ -51,7 +54,7 @@ def of_all(function):
 
 def places(case, most):
     """Where a case is cut: at about so many places, or at all."""
-    step = 1 + case.longest() // most
+    step = 1 + case.longest() // min(most, 1 + BYTES_MAX // case.longest())
     return range(CASES.index(case) % step, case.longest(), step)
 
 
