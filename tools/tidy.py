@@ -132,6 +132,17 @@ def written_only_by(text: str):
             yield name, fields, set(re.findall(r"\w+\.c", said))
 
 
+def imported(text: str, package: str) -> set[str]:
+    """The files of the package that one of them imports."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module == "xsgi":
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.removeprefix("xsgi."))
+    return {f"{package}{name}.py" for name in found}
+
+
 class Tidy:
     def __init__(self, root: pathlib.Path):
         self.root = root
@@ -289,6 +300,28 @@ class Tidy:
                 what = f"is not in {folder}/CMakeLists.txt"
                 self.fault("listed", name, 1, what)
 
+    def check_circles(self) -> None:
+        """The modules of the package import each other along one way, those
+        that do it late included."""
+        package = "python/xsgi/"
+        ahead = {
+            name: imported(text, package)
+            for name, text in self.files.items()
+            if name.startswith(package) and name.endswith(".py")
+        }
+        count = 0
+        while count != len(ahead):
+            count = len(ahead)
+            behind = set().union(*ahead.values())
+            ahead = {
+                name: to & ahead.keys()
+                for name, to in ahead.items()
+                if to & ahead.keys() and name in behind
+            }
+        for name in sorted(ahead):
+            to = " ".join(sorted(ahead[name]))
+            self.fault("circle", name, 1, f"imports, in a circle, {to}")
+
     # --- What was built ---
 
     def check_build(self, build: pathlib.Path) -> None:
@@ -344,6 +377,7 @@ def main() -> int:
     tidy.check_sources()
     tidy.check_sources_are_listed()
     tidy.check_writers()
+    tidy.check_circles()
     if args.build:
         tidy.check_build(args.build.resolve())
     tidy.check_exceptions()

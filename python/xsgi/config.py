@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from xsgi import kinds
+from xsgi import foreign, kinds
 from xsgi.errors import ConfigError
 
 Application = Callable[..., Any]
@@ -80,9 +80,7 @@ def _refusing_strangers(cls: _Class) -> _Class:
     def checked(self: Any, /, *args: Any, **given: Any) -> None:
         for name in given:
             if name not in cls.__dataclass_fields__:
-                from xsgi import sources
-
-                raise ConfigError(sources.stranger(name), name)
+                raise ConfigError(foreign.stranger(name, spellings()), name)
         init(self, *args, **given)
 
     cls.__init__ = checked  # type: ignore[misc]
@@ -436,3 +434,18 @@ def options() -> list[dataclasses.Field[Any]]:
 def option_of(name: str) -> dataclasses.Field[Any]:
     """The option of that name."""
     return Config.__dataclass_fields__[name]
+
+
+def names() -> list[str]:
+    """The names that flags, variables and keys are made of."""
+    return ["app", *(option.name for option in options())]
+
+
+def spellings() -> dict[str, str]:
+    """The option by its name, and by what a flag of its is called."""
+    found = {name: name for name in names()}
+    for option in options():
+        for flag in option.metadata["flags"]:
+            if flag.startswith("--"):
+                found[flag[2:].replace("-", "_")] = option.name
+    return found

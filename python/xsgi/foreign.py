@@ -6,6 +6,8 @@ and nobody is served without the TLS or the processes that he has asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 _WORKERS = "there are no worker processes yet; --threads is for WSGI."
 _TLS = "there is no TLS yet; let a proxy in front of it do that."
 _WEBSOCKET = "there are no WebSockets yet."
@@ -107,6 +109,24 @@ def hint(flag: str) -> str | None:
         if flag.startswith(start):
             return text
     return None
+
+
+def guess(wrong: str, ours: Mapping[str, str]) -> str | None:
+    """The option that ``wrong`` may mean; ``ours`` is config.spellings()."""
+    import difflib  # slow
+
+    close = difflib.get_close_matches(wrong, list(ours), n=1)
+    return ours[close[0]] if close else None
+
+
+def stranger(name: str, ours: Mapping[str, str]) -> str:
+    """What to tell somebody who gives an option that is not there."""
+    known = hint("--" + name.replace("_", "-"))
+    if known is not None:
+        return known
+    nearest = guess(name, ours)
+    meant = f" Did you mean {nearest}?" if nearest else ""
+    return f"there is no such option.{meant}"
 
 
 def flags() -> list[str]:

@@ -15,7 +15,6 @@ old modules.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import signal
 import socket
@@ -32,7 +31,7 @@ from xsgi import log, sockets
 from xsgi.changes import Watcher
 from xsgi.config import Config
 from xsgi.errors import ConfigError, Error, ProcessError
-from xsgi.reloaded import BROKEN
+from xsgi.lifeline import BROKEN, orders
 from xsgi.signals import SIGNALS
 
 #: Seconds that running requests, and the lifespan's shutdown, get for a reload
@@ -69,7 +68,7 @@ def run(config: Config) -> None:
 
 
 def _check(config: Config) -> None:
-    _orders(config)
+    orders(config)
     if threading.current_thread() is not threading.main_thread():
         raise ConfigError("works in the main thread only.", "reload")
     try:
@@ -151,7 +150,7 @@ def _short(path: str) -> str:
 
 
 class _Child:
-    """A process that serves, and its lifeline (see reloaded.py)."""
+    """A process that serves, and its lifeline (see lifeline.py)."""
 
     def __init__(self, config: Config, descriptors: list[int]) -> None:
         self._patience = _patience(config)
@@ -167,7 +166,7 @@ class _Child:
                 raise Error(reason) from None
         # If it has died already, that is seen later.
         with suppress(OSError):
-            self._lifeline.sendall(_orders(config))
+            self._lifeline.sendall(orders(config))
 
     def runs(self) -> bool:
         return self._process.poll() is None
@@ -208,19 +207,6 @@ class _Child:
                 self._process.wait()
             else:
                 news.wait(left)
-
-
-def _orders(config: Config) -> bytes:
-    """What the child is told: a line. Raises ConfigError."""
-    values = {
-        each.name: getattr(config, each.name) for each in options.options()
-    }
-    orders = {"argv": sys.argv, "config": {"app": config.app, **values}}
-    try:
-        return json.dumps(orders).encode() + b"\n"
-    except (TypeError, ValueError) as error:
-        reason = f"an option cannot be handed to another process: {error}."
-        raise ConfigError(reason, "reload") from None
 
 
 def _command(lifeline_fd: int) -> list[str]:

@@ -1,13 +1,10 @@
 """The process that serves while another one watches (see reload.py).
 
 It lives as long as its lifeline, a socket to its parent, is open and silent.
-The parent asks it to stop by the number of a signal; the end of the lifeline
-says that the parent is gone.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -18,9 +15,7 @@ from contextlib import suppress
 from xsgi import complaints, runner, signals
 from xsgi.config import Config
 from xsgi.errors import AppError, Error, StartupError
-
-#: What is written to the lifeline by a process that another try may mend.
-BROKEN = b"broken\n"
+from xsgi.lifeline import BROKEN, ordered
 
 
 def main(lifeline_fd: int) -> None:
@@ -28,13 +23,12 @@ def main(lifeline_fd: int) -> None:
     lifeline = socket.socket(fileno=lifeline_fd)
     lifeline.set_inheritable(False)
     with lifeline.makefile("rb") as stream:
-        orders = json.loads(stream.readline())
-    sys.argv[:] = orders["argv"]
+        sys.argv[:], config = ordered(stream)
     watch = threading.Thread(target=_watch, args=(lifeline,), daemon=True)
     watch.start()
     code = 0
     try:
-        runner.run(Config(**orders["config"]))
+        runner.run(Config(**config))
     except Error as error:
         if isinstance(error, (AppError, StartupError)):
             with suppress(OSError):

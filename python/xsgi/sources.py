@@ -10,7 +10,6 @@ at files; ``xsgi.run`` takes what it is given.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import re
 import sys
@@ -126,7 +125,7 @@ def from_flags(flags: Mapping[str, Any]) -> Settings:
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """The variables XSGI_* and SHARED; an empty one says nothing."""
     found: Settings = {}
-    for name in names():
+    for name in config.names():
         variable = variable_of(name)
         text = environ.get(variable, "")
         if text:
@@ -151,23 +150,13 @@ def _from_text(name: str, text: str, source: Source) -> Any:
     return text
 
 
-def stranger(name: str) -> str:
-    """What to tell somebody who gives an option that is not there."""
-    hint = foreign.hint(flag_of(name))
-    if hint is not None:
-        return hint
-    guess = _guess(name)
-    meant = f" Did you mean {guess}?" if guess else ""
-    return f"there is no such option.{meant}"
-
-
 def strangers(environ: Mapping[str, str]) -> Iterator[str]:
     """A line for each variable XSGI_* that is none of ours.
 
     It may be another version's, or the application's: no reason not to
     serve. But one that asks for what is not there yet, such as TLS, is.
     """
-    known = {CONFIG_FILE, *map(variable_of, names())}
+    known = {CONFIG_FILE, *map(variable_of, config.names())}
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or variable in known:
             continue
@@ -177,7 +166,7 @@ def strangers(environ: Mapping[str, str]) -> Iterator[str]:
         hint = foreign.hint(flag_of(name))
         if hint is not None:
             raise ConfigError(f"{variable}: {hint}")
-        guess = _guess(name)
+        guess = foreign.guess(name, config.spellings())
         meant = f" Did you mean {variable_of(guess)}?" if guess else ""
         yield f"{variable} is not an option, and ignored.{meant}"
 
@@ -194,8 +183,8 @@ def from_file(environ: Mapping[str, str], file: str | None) -> Settings:
     for key, value in table.items():
         source = Source(plain(prefix + key), plain(path))
         name = key.replace("-", "_")
-        if name not in names():
-            guess = _guess(name)
+        if name not in config.names():
+            guess = foreign.guess(name, config.spellings())
             meant = f" Did you mean {guess}?" if guess else ""
             raise ConfigError(f"{source} is not an option.{meant}")
         if name in found:
@@ -273,27 +262,11 @@ def _displaced(weaker: Settings, stronger: Settings) -> Settings:
     }
 
 
-def names() -> list[str]:
-    """The names that flags, variables and keys are made of."""
-    return ["app", *(option.name for option in config.options())]
-
-
 def _kind(name: str) -> kinds.Kind:
     if name == "app":
         return kinds.text
     kind: kinds.Kind = config.option_of(name).metadata["kind"]
     return kind
-
-
-def _guess(wrong: str) -> str | None:
-    """The option that ``wrong`` may mean, also by what a flag is called."""
-    nearest = {name: name for name in names()}
-    for option in config.options():
-        for flag in option.metadata["flags"]:
-            if flag.startswith("--"):
-                nearest[flag[2:].replace("-", "_")] = option.name
-    close = difflib.get_close_matches(wrong, list(nearest), n=1)
-    return nearest[close[0]] if close else None
 
 
 def _wrong(source: Source, reason: str) -> ConfigError:

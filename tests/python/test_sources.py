@@ -457,7 +457,7 @@ ODD_TEXT = [
 ]
 
 
-@pytest.mark.parametrize("name", sources.names())
+@pytest.mark.parametrize("name", config.names())
 def test_odd_value_is_taken_or_refused_in_one_line(folder, name):
     path = folder / "x.toml"
     for odd in ODD_TOML:

@@ -107,6 +107,21 @@ def build_faults(tmp_path: pathlib.Path, source: str) -> list[str]:
     return faults(tmp_path, {".gitignore": "build\n"}, "--build", "build")
 
 
+def test_modules_that_import_each_other_are_named(tmp_path):
+    changes = {
+        "python/xsgi/a.py": '"""A."""\n\nfrom xsgi import b\n',
+        "python/xsgi/b.py": '"""B."""\n\nif x:\n    from xsgi.c import x\n',
+        "python/xsgi/c.py": '"""C."""\n\nfrom xsgi import b, d\n',
+        "python/xsgi/d.py": '"""D."""\n',
+    }
+
+    lines = faults(tmp_path, changes)
+
+    assert [line.split(":")[0] for line in lines] == [
+        f"python/xsgi/{name}.py" for name in "bc"
+    ]
+
+
 OWNED = """/* a.h - a. */
 struct xs_a {
     int free;
