@@ -143,6 +143,16 @@ def imported(text: str, package: str) -> set[str]:
     return {f"{package}{name}.py" for name in found}
 
 
+def reached(ahead: dict[str, set[str]], name: str) -> set[str]:
+    """What `name` imports, and what that imports, and so on."""
+    found: set[str] = set()
+    new = {name}
+    while new:
+        new = {to for each in new for to in ahead.get(each, ())} - found
+        found |= new
+    return found
+
+
 class Tidy:
     def __init__(self, root: pathlib.Path):
         self.root = root
@@ -309,18 +319,12 @@ class Tidy:
             for name, text in self.files.items()
             if name.startswith(package) and name.endswith(".py")
         }
-        count = 0
-        while count != len(ahead):
-            count = len(ahead)
-            behind = set().union(*ahead.values())
-            ahead = {
-                name: to & ahead.keys()
-                for name, to in ahead.items()
-                if to & ahead.keys() and name in behind
-            }
         for name in sorted(ahead):
-            to = " ".join(sorted(ahead[name]))
-            self.fault("circle", name, 1, f"imports, in a circle, {to}")
+            behind = reached(ahead, name)
+            circle = {n for n in behind if name in reached(ahead, n)} - {name}
+            if circle:
+                what = f"is in a circle with {' '.join(sorted(circle))}"
+                self.fault("circle", name, 1, what)
 
     # --- What was built ---
 

@@ -112,13 +112,15 @@ def test_modules_that_import_each_other_are_named(tmp_path):
         "python/xsgi/a.py": '"""A."""\n\nfrom xsgi import b\n',
         "python/xsgi/b.py": '"""B."""\n\nif x:\n    from xsgi.c import x\n',
         "python/xsgi/c.py": '"""C."""\n\nfrom xsgi import b, d\n',
-        "python/xsgi/d.py": '"""D."""\n',
+        "python/xsgi/d.py": '"""D."""\n\nfrom xsgi.e import x\n',
+        "python/xsgi/e.py": '"""E."""\n\nimport json\n\nfrom xsgi import f\n',
+        "python/xsgi/f.py": '"""F."""\n\nfrom xsgi.e import x\n',
     }
 
     lines = faults(tmp_path, changes)
 
     assert [line.split(":")[0] for line in lines] == [
-        f"python/xsgi/{name}.py" for name in "bc"
+        f"python/xsgi/{name}.py" for name in "bcef"
     ]
 
 
