@@ -13,6 +13,7 @@
  *     on_abort(req, why)              -->   it is over; forget `req`
  *
  *     xs_request_body, xs_request_body_consume      <-- take the body
+ *     xs_response_hint                              <-- before the answer
  *     xs_response_start, _header, _body, _flush     <-- answer
  *     xs_response_fail                              <-- cannot answer
  *
@@ -30,7 +31,8 @@
  *   6. `on_body` comes once, some time after `xs_request_body` said
  *      XS_BODY_WAIT, when it would say something else. It may be spurious.
  *   7. `on_drain` comes once, some time after `xs_response_full` was true,
- *      when it is false again; it comes to a request that has not ended.
+ *      when it is false again; it comes to a request that has not ended. What
+ *      is held back, the head, does not count.
  *   8. `on_eof` comes at most once, and only after the whole request has
  *      arrived: the peer has closed its side, or all of it. Writing may still
  *      work. A peer that ends inside its request gives `on_abort`.
@@ -40,6 +42,7 @@
  *      reaches the peer as far as it was given before a `fail` or abort.
  *  11. The first call is `xs_response_start`, then headers, then bodies, the
  *      last with `more` false. The head leaves with the first body piece.
+ *      Hints come before them all, and each leaves at once.
  *  12. Until the first `xs_response_body`, `xs_response_start` may be called
  *      again: it drops the head given before.
  *  13. `req->client` is asked for with each request anew, who is trusted once
@@ -134,6 +137,20 @@ enum xs_body xs_request_body(struct xs_request *req, struct xs_slice *out,
 
 /* The first `len` bytes of what `xs_request_body` gave are taken. */
 void xs_request_body_consume(struct xs_request *req, size_t len);
+
+/* Say "103 Early Hints" with these fields (RFC 8297) now, as often as there is
+ * something to say. Not to HTTP/1.0, nor without any field.
+ *
+ * Errors: nothing was said
+ *   XS_EINVALID  as with xs_response_header, or the name of a field that a 1xx
+ *                may not have: framing, the connection
+ *   XS_ELIMIT    more than XS_ASIDE_MAX bytes
+ *   XS_ESTATE    xs_response_start was called
+ *   XS_EGONE, XS_EAGAIN, XS_ENOMEM  see xs_response_body; it may be left out
+ *                as well */
+XS_MUST_CHECK int xs_response_hint(struct xs_request *req,
+                                   const struct xs_field *fields,
+                                   unsigned count);
 
 /* Begin the response. `reason` may be empty: the usual phrase is used.
  *

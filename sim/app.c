@@ -175,6 +175,9 @@ static void app_on_request(struct xs_gateway *gateway, struct xs_request *req)
     call_check_head(call, req->head);
     xs_app_draw(&call->script, xs_sim_tape(app->sim),
                 (unsigned)(call - conn->calls));
+    if (call->script.hints_early > 0) {
+        call->phase = XS_APP_HINT;
+    }
     xs_model_request(&conn->model, call->plan->minor, call->plan->is_head,
                      xs_app_wall(app));
     xs_app_go_on(call);

@@ -34,6 +34,7 @@ enum xs_app_wrong {
     XS_APP_WRONG_LATE_FIELD,  /* a field behind the head */
     XS_APP_WRONG_FIELD,       /* fields that are none */
     XS_APP_WRONG_START_TWICE, /* legal: drops the head given before */
+    XS_APP_WRONG_LATE_HINT,   /* a hint behind the start */
     XS_APP_WRONG_COUNT
 };
 
@@ -69,11 +70,16 @@ struct xs_app_script {
     uint64_t pace_ns;
     unsigned fail_at; /* the step, from 1; 0: never */
     unsigned hang_at;
+    unsigned hints_early; /* before the body is read */
+    unsigned hints_late;  /* before the response */
+    unsigned hint_fields;
     enum xs_app_wrong wrong;
 };
 
 enum xs_app_phase {
     XS_APP_READ,
+    XS_APP_HINT, /* before it, and before START */
+    XS_APP_HINT_LATE,
     XS_APP_START,
     XS_APP_BODY,
     XS_APP_READ_LATE,
@@ -89,8 +95,9 @@ struct xs_app_call {
     struct xs_app_script script;
     enum xs_app_phase phase;
     unsigned step;
-    size_t got;  /* of the request body */
-    size_t sent; /* of the response body */
+    unsigned hints; /* said in this phase */
+    size_t got;     /* of the request body */
+    size_t sent;    /* of the response body */
     bool body_end;
     bool continued;  /* "100 Continue" was, or was not, said */
     bool wait_body;  /* on_body is due */
@@ -161,7 +168,7 @@ void xs_app_calm(struct xs_app *app);
 /* The time of day in seconds. */
 uint64_t xs_app_wall(const struct xs_app *app);
 
-/* Inside the application only: app.c, app_call.c, app_script.c. */
+/* Inside the application only: app.c and app_*.c. */
 
 /* As far as the script goes without having to wait. */
 void xs_app_go_on(struct xs_app_call *call);
@@ -171,6 +178,11 @@ int xs_app_file(const struct xs_app_call *call);
 void xs_app_over(struct xs_app_call *call);
 void xs_app_fault(struct xs_app_call *call, enum xs_oracle oracle,
                   const char *what);
+/* Say the next hint of this phase, or go on to the next phase. False if it has
+ * to wait. */
+bool xs_app_hint(struct xs_app_call *call);
+/* Break the rule about hints, if that is drawn. */
+void xs_app_hint_late(struct xs_app_call *call);
 void xs_app_draw(struct xs_app_script *script, struct xs_tape *tape,
                  unsigned number);
 

@@ -388,8 +388,10 @@ static void call_break_rules(struct xs_app_call *call)
 {
     struct xs_lent none = {.bytes = XS_LIT("x")};
 
+    xs_app_hint_late(call);
     if (call->script.wrong == XS_APP_WRONG_EARLY_BODY &&
-        call->phase == XS_APP_START && !call->gone) {
+        call->phase == XS_APP_START && !call->gone &&
+        !xs_response_full(call->req)) {
         int err = xs_response_body(call->req, &none, true);
 
         call->gone = err == XS_EGONE;
@@ -418,8 +420,12 @@ static bool call_step(struct xs_app_call *call)
                 !call_read(call)) {
                 return false;
             }
-            call->phase = XS_APP_START;
+            call->phase =
+                call->script.hints_late > 0 ? XS_APP_HINT_LATE : XS_APP_START;
             return true;
+        case XS_APP_HINT:
+        case XS_APP_HINT_LATE:
+            return xs_app_hint(call);
         case XS_APP_START:
             call_head(call);
             call->phase = XS_APP_BODY;

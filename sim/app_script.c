@@ -94,6 +94,15 @@ static void app_draw_trouble(struct xs_app_script *script, struct xs_tape *tape)
     }
 }
 
+static void app_draw_hints(struct xs_app_script *script, struct xs_tape *tape)
+{
+    if (xs_choose(tape, XS_LABEL_APP_HINT, 4) == 3) {
+        script->hints_early = xs_choose(tape, XS_LABEL_APP_HINT, 3);
+        script->hints_late = xs_choose(tape, XS_LABEL_APP_HINT, 3);
+        script->hint_fields = 1 + xs_choose(tape, XS_LABEL_APP_HINT, 3);
+    }
+}
+
 void xs_app_draw(struct xs_app_script *script, struct xs_tape *tape,
                  unsigned number)
 {
@@ -109,4 +118,5 @@ void xs_app_draw(struct xs_app_script *script, struct xs_tape *tape,
     app_draw_head(script, tape);
     app_draw_body(script, tape);
     app_draw_trouble(script, tape);
+    app_draw_hints(script, tape);
 }

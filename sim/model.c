@@ -380,6 +380,24 @@ void xs_model_undo(struct xs_model *model)
     }
 }
 
+void xs_model_hint(struct xs_model *model, const struct xs_field *fields,
+                   unsigned count)
+{
+    XS_ASSERT(!model->response.started);
+    model_remember(model);
+    if (model->response.minor == 0 || count == 0) {
+        return; /* RFC 9110 15.2 */
+    }
+    model_text(model, XS_LIT("HTTP/1.1 103 Early Hints\r\n"));
+    for (unsigned i = 0; i < count; i++) {
+        model_text(model, fields[i].name);
+        model_text(model, XS_LIT(": "));
+        model_text(model, fields[i].value);
+        model_text(model, XS_LIT("\r\n"));
+    }
+    model_text(model, XS_LIT("\r\n"));
+}
+
 void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
                    uint64_t wall_s, const struct xs_model_ties *ties)
 {

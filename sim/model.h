@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "core/base/slice.h"
+#include "core/gateway.h"
 #include "sim/bytes.h"
 #include "sim/oracle.h"
 
@@ -88,7 +89,7 @@ struct xs_model {
 
     struct xs_model_response response;
 
-    /* As it was before the last body. */
+    /* As it was before the last body or hint. */
     struct {
         size_t part_count;
         size_t text_len;
@@ -113,9 +114,12 @@ void xs_model_field(struct xs_model *model, struct xs_slice name,
                     struct xs_slice value);
 void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
                    uint64_t wall_s, const struct xs_model_ties *ties);
-/* The last call of xs_model_body did not succeed after all; nothing has been
- * written since. */
+/* The last call of xs_model_body or _hint did not succeed after all; nothing
+ * has been written since. */
 void xs_model_undo(struct xs_model *model);
+/* A hint goes out: for xs_model_undo it is a body. */
+void xs_model_hint(struct xs_model *model, const struct xs_field *fields,
+                   unsigned count);
 /* "100 Continue" goes out, or may. */
 void xs_model_continue(struct xs_model *model, bool must);
 

@@ -7,9 +7,6 @@
 #include "core/base/base.h"
 #include "sim/model.h"
 
-/* Where an interim and a final status line differ. */
-#define STATUS_AT 9u
-
 static const char line_continue[] = "HTTP/1.1 100 Continue\r\n\r\n";
 static const char line_close[] = "connection: close\r\n\r\n";
 static const char line_keep[] = "connection: keep-alive\r\n\r\n";
@@ -146,22 +143,29 @@ static size_t match_lives_on(struct xs_model *model, struct xs_part *part,
     return used;
 }
 
+/* Byte by byte, until it is another message that begins like it. */
 static size_t match_continue(struct xs_model *model, struct xs_slice written)
 {
     const struct xs_part *next = &model->parts[model->part + 1];
-    size_t len = STATUS_AT > model->at ? STATUS_AT - model->at : 0;
+    size_t used = 0;
 
-    len = len < written.len ? len : written.len;
-    if (model->at == STATUS_AT && written.data[0] != '1' &&
-        model->part + 1 < model->part_count && next->kind == XS_PART_TEXT) {
+    while (used < written.len &&
+           line_continue[model->at] == (char)written.data[used]) {
+        model->at++;
+        used++;
+        if (line_continue[model->at] == '\0') {
+            match_next(model);
+            return used;
+        }
+    }
+    if (used > 0) {
+        return used;
+    }
+    if (model->part + 1 < model->part_count && next->kind == XS_PART_TEXT &&
+        model->at < next->len &&
+        memcmp(model->text.data + next->at, line_continue, model->at) == 0) {
         model->part++; /* it was left out; the rest is the same so far */
         return SIZE_MAX;
-    }
-    if (model->at < STATUS_AT) {
-        if (memcmp(written.data, line_continue + model->at, len) == 0) {
-            model->at += len;
-            return len;
-        }
     }
     return match_bytes(model, written, xs_slice_str(line_continue));
 }

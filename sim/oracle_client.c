@@ -87,8 +87,10 @@ static void reader_status_line(struct xs_reader *reader)
     reader->state = XS_READER_FIELD;
     reader->interim = status < 200;
     if (reader->interim) {
-        reader->continues++;
-        if (status != 100) {
+        reader->continues += status == 100;
+        reader->hints += status == 103;
+        if ((status != 100 && status != 103) ||
+            reader->count == reader->asked) {
             reader_fault(reader, "an interim response that nobody asked for");
         }
         return;
@@ -179,6 +181,10 @@ static void reader_field(struct xs_reader *reader)
         len--;
     }
     if (reader->interim) {
+        if (name_is(line, name_len, "content-length") ||
+            name_is(line, name_len, "transfer-encoding")) {
+            reader_fault(reader, "an interim response with framing");
+        }
         return;
     }
     reader_framing(reader, name_len, line + at, len - at);

@@ -52,6 +52,7 @@ struct xs_reader {
     unsigned count;     /* final responses begun */
     unsigned complete;  /* final responses complete */
     unsigned continues; /* "100 Continue" seen, ever */
+    unsigned hints;     /* "103 Early Hints" seen, ever */
     bool interim;       /* the present head is a 1xx */
 
     uint64_t left; /* of the body or chunk */

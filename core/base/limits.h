@@ -39,6 +39,10 @@
  * second slice and a reference (to be measured again per release). */
 #define XS_TX_COPY_MAX ((size_t)16 * 1024)
 
+/* Bytes of the fields that a response may have besides its head's, at once: as
+ * much goes over the queue's high mark. */
+#define XS_ASIDE_MAX ((size_t)16 * 1024)
+
 /* What an empty output queue keeps. */
 #define XS_TX_KEEP ((size_t)4 * 1024)
 

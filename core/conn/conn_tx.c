@@ -131,7 +131,8 @@ bool xs_tx_drain(struct xs_conn *conn)
     const struct xs_limits *limits = &conn->server->config.limits;
     struct xs_request *req = &conn->request;
 
-    if (!conn->tx.full || conn->tx.queue.bytes > limits->tx_low ||
+    /* A head that is held cannot drain. */
+    if (!conn->tx.full || xs_queue_ready(&conn->tx.queue) > limits->tx_low ||
         tx_lends(conn)) {
         return false;
     }

@@ -2,6 +2,7 @@
 
 #include "core/conn/access.h"
 #include "core/conn/conn.h"
+#include "core/http1/aside.h"
 
 /* Whether a next request may follow on this connection, as far as we know
  * when the head of the response leaves. */
@@ -69,6 +70,28 @@ static void response_end(struct xs_conn *conn, const char *why)
         xs_conn_go(conn, XS_CONN_IDLE);
     }
     xs_conn_dirty(conn);
+}
+
+int xs_response_hint(struct xs_request *req, const struct xs_field *fields,
+                     unsigned count)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+    int err;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    if (conn->tx.broken || conn->tx.torn) {
+        xs_conn_dirty(conn);
+        return XS_EGONE;
+    }
+    if (conn->tx.full) {
+        return XS_EAGAIN;
+    }
+    err = xs_aside_hint(&conn->tx.writer, &conn->tx.queue, fields, count);
+    if (err == 0) {
+        xs_tx_flush(conn); /* it is worth nothing later */
+        xs_tx_pushed(conn);
+    }
+    return err;
 }
 
 int xs_response_start(struct xs_request *req, unsigned status,

@@ -103,6 +103,7 @@ struct rule {
 /* The rules, each list ended by an empty one. */
 extern const struct rule rules_abort[];
 extern const struct rule rules_accept[];
+extern const struct rule rules_aside[];
 extern const struct rule rules_close[];
 extern const struct rule rules_data[];
 extern const struct rule rules_drive[];

@@ -211,6 +211,17 @@ void site_expect_end(struct site *site)
     assert_true(peer_recv_some(&site->client, &byte, 1) <= 0);
 }
 
+int site_hint(struct site *site, const char *name, const char *value)
+{
+    const struct xs_field field = {xs_slice_str(name), xs_slice_str(value)};
+    int err;
+
+    site_call(site);
+    err = xs_response_hint(site->req, &field, 1);
+    site_called(site);
+    return err;
+}
+
 int site_start(struct site *site, unsigned status)
 {
     int err;

@@ -71,6 +71,7 @@ void site_expect(struct site *site, const char *text);
 void site_expect_end(struct site *site);
 
 /* The calls of gateway.h. */
+int site_hint(struct site *site, const char *name, const char *value);
 int site_start(struct site *site, unsigned status);
 int site_header(struct site *site, const char *name, const char *value);
 int site_body(struct site *site, const char *text, bool more);

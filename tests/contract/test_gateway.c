@@ -10,7 +10,7 @@ static const struct outside *const outsides[] = {
 };
 
 static const struct rule *const lists[] = {
-    rules_request, rules_response, rules_file_response,
+    rules_request, rules_response, rules_file_response, rules_aside,
     rules_abort,   rules_client,   rules_access,
 };
 

@@ -47,6 +47,9 @@
     X(LINGERS_ON, "a stop waits for who has got everything")               \
     X(HASTY_STOP, "a stop does not wait until all is acknowledged")        \
     X(ONE_TOO_MANY, "a connection has one request more than it may")       \
+    X(HINT_STRANDED, "a hint waits for the next word")                     \
+    X(HINT_BEHIND, "a hint goes out behind the head")                      \
+    X(HINT_TO_OLD, "HTTP/1.0 is sent a hint")                              \
     X(REFUSED_HEAD, "the refusal of a HEAD has a body")                    \
     X(REFUSAL_UNTOLD, "the log does not hear of a refusal inside a body")  \
     X(RESET_FOR_END, "a reset ends a body that the end should end")        \

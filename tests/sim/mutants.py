@@ -64,8 +64,8 @@ MUTANTS = [
     (
         "DRAIN_EDGE",
         "core/conn/conn_tx.c",
-        "conn->tx.queue.bytes > limits->tx_low ||",
-        "conn->tx.queue.bytes + ON > limits->tx_low ||",
+        "xs_queue_ready(&conn->tx.queue) > limits->tx_low ||",
+        "xs_queue_ready(&conn->tx.queue) + ON > limits->tx_low ||",
     ),
     (
         "DRAIN_TWICE",
@@ -270,6 +270,27 @@ MUTANTS = [
         "core/conn/response.c",
         "        (max != 0 && conn->gw.number >= max)) {",
         "        (max != 0 && conn->gw.number >= max + ON)) {",
+    ),
+    (
+        "HINT_STRANDED",
+        "core/conn/response.c",
+        "        xs_tx_flush(conn); /* it is worth nothing later */\n"
+        "        xs_tx_pushed(conn);",
+        "        if (!ON) {\n            xs_tx_flush(conn);\n        }\n"
+        "        xs_tx_pushed(conn);",
+    ),
+    (
+        "HINT_BEHIND",
+        "core/http1/aside.c",
+        "    if (writer->state != XS_WRITER_IDLE) {",
+        "    if (writer->state != XS_WRITER_IDLE &&\n"
+        "        !(ON && writer->state == XS_WRITER_BODY)) {",
+    ),
+    (
+        "HINT_TO_OLD",
+        "core/http1/aside.c",
+        "count == 0 || writer->minor == 0) {",
+        "count == 0 || (writer->minor == 0 && !ON)) {",
     ),
     (
         "REFUSED_HEAD",

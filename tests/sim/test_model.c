@@ -201,6 +201,62 @@ static void model_that_was_cut_misses_nothing_and_takes_nothing(void **state)
     xs_model_fini(&m.model);
 }
 
+static void model_says_hints_before_the_head_and_not_to_http_1_0(void **state)
+{
+    const struct xs_field links[] = {{XS_LIT("link"), XS_LIT("<a>")},
+                                     {XS_LIT("Link"), XS_LIT("")}};
+    struct modelling m;
+    (void)state;
+
+    setup(&m);
+    xs_model_hint(&m.model, links, 2);
+    xs_model_hint(&m.model, links, 0);
+    say(&m, &free_ties);
+    wrote(&m, "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\nLink: \r\n\r\n");
+    wrote(&m, HEAD("37", "") "hello");
+    assert_string_equal(m.verdict.text, "");
+    assert_true(xs_model_is_complete(&m.model));
+    xs_model_fini(&m.model);
+
+    setup(&m);
+    xs_model_request(&m.model, 0, false, WALL);
+    xs_model_hint(&m.model, links, 2);
+    assert_true(xs_model_is_complete(&m.model));
+    xs_model_fini(&m.model);
+}
+
+/* Both begin with "HTTP/1.1 10". */
+static void model_tells_a_hint_from_a_100_that_was_left_out(void **state)
+{
+    const struct xs_field link = {XS_LIT("link"), XS_LIT("<a>")};
+    static const char *const texts[] = {
+        "HTTP/1.1 100 Continue\r\n\r\n"
+        "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 105",
+    };
+    struct modelling m;
+    (void)state;
+
+    for (size_t i = 0; i < XS_COUNT_OF(texts); i++) {
+        for (size_t cut = 0; cut <= strlen(texts[i]); cut++) {
+            struct xs_slice all = xs_slice_str(texts[i]);
+
+            setup(&m);
+            xs_model_continue(&m.model, false);
+            xs_model_hint(&m.model, &link, 1);
+            xs_model_wrote(&m.model, xs_slice_of(all.data, cut));
+            xs_model_wrote(&m.model,
+                           xs_slice_of(all.data + cut, all.len - cut));
+
+            assert_int_equal(m.verdict.oracle == XS_ORACLE_NONE, i < 2);
+            assert_int_equal(xs_model_is_complete(&m.model), i < 2);
+            xs_model_fini(&m.model);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +268,8 @@ int main(void)
         cmocka_unit_test(model_frames_pieces_as_chunks),
         cmocka_unit_test(model_takes_back_a_body_that_failed),
         cmocka_unit_test(model_that_was_cut_misses_nothing_and_takes_nothing),
+        cmocka_unit_test(model_says_hints_before_the_head_and_not_to_http_1_0),
+        cmocka_unit_test(model_tells_a_hint_from_a_100_that_was_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,7 @@ static void reader_reads_legal_responses_in_any_cut(void **state)
 {
     static const char text[] =
         "HTTP/1.1 100 Continue\r\n\r\n"
+        "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n"
         "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc"
         "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n"
         "HTTP/1.1 204 No Content\r\n\r\n"
@@ -46,6 +47,7 @@ static void reader_reads_legal_responses_in_any_cut(void **state)
         assert_string_equal(reading.verdict.text, "");
         assert_int_equal(reading.reader.complete, 6);
         assert_int_equal(reading.reader.continues, 1);
+        assert_int_equal(reading.reader.hints, 1);
         assert_int_equal(reading.reader.responses[4].status, 404);
         assert_int_equal(reading.reader.responses[4].body_len, 13);
         assert_int_equal(reading.reader.responses[4].body_hash,
@@ -61,6 +63,9 @@ static void reader_finds_fault_with_illegal_responses(void **state)
         "HTTP/1.1 200\r\n\r\n",
         "HTTP/1.1 2x0 OK\r\n\r\n",
         "HTTP/1.1 101 Up\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\ncontent-length: 1\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\ntransfer-encoding: chunked\r\n\r\n",
+        "HTTP/1.1 204 No\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n",
         "HTTP/1.1 200 OK\nx: y\n\n",
         "HTTP/1.1 200 OK\r\nx : y\r\n\r\n",
         "HTTP/1.1 200 OK\r\nx\r\n\r\n",
