@@ -36,11 +36,15 @@ enum asgi_task_mode {
     ASGI_TASK_LAZY,
 };
 
+/* The most keys of scope["extensions"]. */
+#define ASGI_EXTENSIONS_MAX 1
+
 struct asgi_gateway {
     struct ext_gateway base;
 
     /* Fixed by ext_asgi_new. */
     struct ext_asgi *asgi;   /* borrowed: the module outlives its servers */
+    bool early_hints;        /* they may be sent */
     PyObject *loop;          /* owned */
     PyObject *create_future; /* owned: bound to `loop` */
     PyObject *context;       /* owned: what each request's is a copy of */
@@ -66,6 +70,13 @@ struct asgi_gateway {
         PyObject *http_1_0;     /* owned: str */
         struct ext_names names; /* keys are bytes, values pairs of bytes */
     } scope;
+
+    /* Likewise. */
+    struct {
+        PyObject *names[ASGI_EXTENSIONS_MAX]; /* borrowed: the keys */
+        unsigned count;
+        PyObject *last; /* owned: those of the scope before; or NULL */
+    } extensions;
 
     struct xs_list requests; /* asgi_request.link; each holds a reference */
 };
@@ -155,6 +166,18 @@ void asgi_throw(PyObject *const *args, Py_ssize_t count);
  *   PYGEN_ERROR   an exception is set */
 PySendResult asgi_receive_step(struct asgi_await *await, PyObject **result);
 PySendResult asgi_send_step(struct asgi_await *await, PyObject **result);
+
+/* Who still may answer? -1 with the reason raised. */
+int asgi_request_check_live(const struct asgi_request *request);
+
+/* Part of a header field, as bytes, new; what can change is copied. NULL
+ * without an exception: it is none. */
+PyObject *asgi_field_bytes(PyObject *object);
+
+/* asgi_aside.c */
+
+/* An early hint. PYGEN_NEXT: not while the queue is full. */
+PySendResult asgi_aside_hint(struct asgi_request *request, PyObject *message);
 
 /* asgi_scope.c */
 

@@ -59,6 +59,21 @@ static int init_state(struct asgi_gateway *gateway, PyObject *config)
     return 0;
 }
 
+static int init_extensions(struct asgi_gateway *gateway, PyObject *config)
+{
+    const struct ext_asgi *asgi = gateway->asgi;
+
+    if (ext_option_flag(&gateway->early_hints, config, "early_hints") < 0) {
+        return -1;
+    }
+    if (gateway->early_hints) {
+        gateway->extensions.names[gateway->extensions.count++] =
+            asgi->str.early_hint;
+    }
+    XS_ASSERT(gateway->extensions.count <= ASGI_EXTENSIONS_MAX);
+    return 0;
+}
+
 /* All keys that a scope has, so that a copy never has to grow. */
 static int init_model(struct asgi_gateway *gateway)
 {
@@ -109,6 +124,7 @@ int asgi_scope_init(struct asgi_gateway *gateway, PyObject *config)
         return -1;
     }
     if (init_root_path(gateway, config) < 0 ||
+        init_extensions(gateway, config) < 0 ||
         init_state(gateway, config) < 0) {
         return -1;
     }
@@ -121,6 +137,7 @@ int asgi_scope_traverse(struct asgi_gateway *gateway, visitproc visit,
     Py_VISIT(gateway->scope.model);
     Py_VISIT(gateway->scope.versions);
     Py_VISIT(gateway->scope.state);
+    Py_VISIT(gateway->extensions.last);
     return 0;
 }
 
@@ -134,6 +151,7 @@ void asgi_scope_fini(struct asgi_gateway *gateway)
     Py_CLEAR(gateway->scope.server);
     Py_CLEAR(gateway->scope.methods);
     Py_CLEAR(gateway->scope.http_1_0);
+    Py_CLEAR(gateway->extensions.last);
     ext_names_fini(&gateway->scope.names);
 }
 
@@ -309,6 +327,53 @@ static int put_line(const struct asgi_gateway *gateway, PyObject *scope,
     return put_path(gateway, scope, head->path);
 }
 
+/* ---- the extensions ---- */
+
+/* Whether those of the scope before are as they were made, and nobody can
+ * change them any more. */
+static bool extensions_are_spare(const struct asgi_gateway *gateway)
+{
+    PyObject *last = gateway->extensions.last;
+    unsigned i;
+
+    if (last == NULL || Py_REFCNT(last) != 1 ||
+        PyDict_GET_SIZE(last) != (Py_ssize_t)gateway->extensions.count) {
+        return false;
+    }
+    for (i = 0; i < gateway->extensions.count; i++) {
+        PyObject *of =
+            PyDict_GetItemWithError(last, gateway->extensions.names[i]);
+
+        if (of == NULL || !PyDict_CheckExact(of) || Py_REFCNT(of) != 1 ||
+            PyDict_GET_SIZE(of) != 0) {
+            PyErr_Clear();
+            return false;
+        }
+    }
+    return true;
+}
+
+/* scope["extensions"], new. Several dicts for each request would be felt: if
+ * the one before has left its own alone they are taken again. */
+static PyObject *extensions_new(struct asgi_gateway *gateway)
+{
+    PyObject *extensions;
+    unsigned i;
+
+    if (extensions_are_spare(gateway)) {
+        return Py_NewRef(gateway->extensions.last);
+    }
+    extensions = PyDict_New();
+    for (i = 0; extensions != NULL && i < gateway->extensions.count; i++) {
+        if (scope_put(extensions, gateway->extensions.names[i], PyDict_New()) <
+            0) {
+            Py_CLEAR(extensions);
+        }
+    }
+    Py_XSETREF(gateway->extensions.last, Py_XNewRef(extensions));
+    return extensions;
+}
+
 /* ---- the whole ---- */
 
 PyObject *asgi_scope_new(struct asgi_gateway *gateway, struct xs_request *req)
@@ -332,7 +397,7 @@ PyObject *asgi_scope_new(struct asgi_gateway *gateway, struct xs_request *req)
          PyDict_SetItem(scope, asgi->str.scheme, asgi->str.https) < 0) ||
         scope_put(scope, asgi->str.headers,
                   asgi_headers_new(gateway, req->head)) < 0 ||
-        scope_put(scope, asgi->str.extensions, PyDict_New()) < 0) {
+        scope_put(scope, asgi->str.extensions, extensions_new(gateway)) < 0) {
         Py_CLEAR(scope);
     } else if (gateway->scope.state != NULL &&
                scope_put(scope, asgi->str.state,

@@ -1,5 +1,6 @@
 /* asgi_send.c - what a step of `send(message)` does.
  *
+ *     NONE ──http.response.early_hint──▶ NONE      (asgi_aside.c)
  *     NONE ──http.response.start──▶ STARTED ──http.response.body──▶ BODY
  *                                      │                           │   │
  *                                      └──── more_body false ──────┴──▶ ENDED
@@ -32,8 +33,7 @@ static bool type_is(PyObject *type, const char *text, size_t len)
 
 #define TYPE_IS(type, literal) type_is(type, literal, sizeof(literal) - 1)
 
-/* Who still may answer? -1 with the reason raised. */
-static int send_live(struct asgi_request *request)
+int asgi_request_check_live(const struct asgi_request *request)
 {
     if (request->req != NULL) {
         return 0;
@@ -57,24 +57,26 @@ static void send_failed(struct asgi_request *request)
 
 /* ---- http.response.start ---- */
 
+PyObject *asgi_field_bytes(PyObject *object)
+{
+    if (PyBytes_CheckExact(object)) {
+        return Py_NewRef(object);
+    }
+    return PyObject_CheckBuffer(object) ? PyBytes_FromObject(object) : NULL;
+}
+
 /* `object` as a slice, valid while `*keep`, a new reference, lives. */
 static int field_slice(PyObject *object, struct xs_slice *out, PyObject **keep)
 {
-    PyObject *bytes;
+    PyObject *bytes = asgi_field_bytes(object);
 
-    if (PyBytes_CheckExact(object)) {
-        Py_INCREF(object);
-        bytes = object;
-    } else if (PyObject_CheckBuffer(object)) {
-        bytes = PyBytes_FromObject(object);
-        if (bytes == NULL) {
-            return -1;
+    if (bytes == NULL) {
+        if (!PyErr_Occurred()) {
+            PyErr_Format(PyExc_TypeError,
+                         SEND_START
+                         ": header names and values must be bytes, not %.100s",
+                         Py_TYPE(object)->tp_name);
         }
-    } else {
-        PyErr_Format(PyExc_TypeError,
-                     SEND_START
-                     ": header names and values must be bytes, not %.100s",
-                     Py_TYPE(object)->tp_name);
         return -1;
     }
     *keep = bytes;
@@ -112,7 +114,7 @@ static int send_field(struct asgi_request *request, PyObject *name,
 
     if (field_slice(name, &name_bytes, &keep[0]) == 0 &&
         field_slice(value, &value_bytes, &keep[1]) == 0 &&
-        send_live(request) == 0) {
+        asgi_request_check_live(request) == 0) {
         err = xs_response_header(request->req, name_bytes, value_bytes);
         if (err != 0) {
             err = field_error(err, keep[0], keep[1]);
@@ -239,7 +241,7 @@ static PySendResult send_start(struct asgi_request *request, PyObject *message)
             return PYGEN_ERROR;
         }
     }
-    if (send_live(request) < 0) {
+    if (asgi_request_check_live(request) < 0) {
         return PYGEN_ERROR;
     }
     request->response = ASGI_RESPONSE_STARTED;
@@ -321,7 +323,7 @@ static PySendResult send_body(struct asgi_await *await)
         return PYGEN_ERROR;
     }
     more = body_more(request->asgi, await->message);
-    if (more < 0 || send_live(request) < 0) {
+    if (more < 0 || asgi_request_check_live(request) < 0) {
         Py_XDECREF(bytes);
         return PYGEN_ERROR;
     }
@@ -384,8 +386,13 @@ static PySendResult send_message(struct asgi_await *await)
         return PYGEN_ERROR;
     }
     if (request->response == ASGI_RESPONSE_NONE) {
-        return TYPE_IS(type, SEND_START) ? send_start(request, message)
-                                         : send_unexpected(request, type);
+        if (TYPE_IS(type, SEND_START)) {
+            return send_start(request, message);
+        }
+        return request->gateway->early_hints &&
+                       TYPE_IS(type, "http.response.early_hint")
+                   ? asgi_aside_hint(request, message)
+                   : send_unexpected(request, type);
     }
     return TYPE_IS(type, SEND_BODY) ? send_body(await)
                                     : send_unexpected(request, type);
@@ -400,7 +407,8 @@ PySendResult asgi_send_step(struct asgi_await *await, PyObject **result)
         ext_fork_check(request->gateway->base.fork_count);
     }
     if (!await->queued) {
-        step = send_live(request) < 0 ? PYGEN_ERROR : send_message(await);
+        step = asgi_request_check_live(request) < 0 ? PYGEN_ERROR
+                                                    : send_message(await);
     } else if (request->req == NULL &&
                request->response != ASGI_RESPONSE_ENDED) {
         asgi_request_raise_gone(request);

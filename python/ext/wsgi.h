@@ -5,6 +5,7 @@
  *     wsgi_headers.c    its header fields
  *     wsgi_input.c      wsgi.input
  *     wsgi_file.c       wsgi.file_wrapper
+ *     wsgi_hints.c      wsgi.early_hints
  *     wsgi_request.c    one call of the application
  *     wsgi_head.c       what start_response was given becomes a response head
  *     wsgi_response.c   what the application returned becomes the body
@@ -61,6 +62,7 @@
     X(wsgi_multiprocess, "wsgi.multiprocess")               \
     X(wsgi_run_once, "wsgi.run_once")                       \
     X(wsgi_file_wrapper, "wsgi.file_wrapper")               \
+    X(wsgi_early_hints, "wsgi.early_hints")                 \
     X(xsgi_client_disconnected, "xsgi.client_disconnected") \
     X(http, "http")                                         \
     X(http_1_0, "HTTP/1.0")                                 \
@@ -98,6 +100,7 @@ void ext_wsgi_fini(struct ext_wsgi *wsgi);
  *     threads     int: how many run the application
  *     workers     int: processes, which the application is told of
  *     root_path   str: the path below which the application is mounted
+ *     early_hints bool: the application may send them
  *
  * NULL with an exception set. */
 struct ext_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,

@@ -242,6 +242,9 @@ void wsgi_channel_pump(struct wsgi_channel *channel)
 {
     bool fail;
 
+    if (channel->request->hints != NULL) {
+        wsgi_hints_send(channel->request, channel->req);
+    }
     pump_pieces(channel);
     while (channel->req != NULL && wants_block(channel) &&
            pull_block(channel)) {
@@ -440,6 +443,13 @@ int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
     }
     unlock(channel);
     return over ? raise_over(channel, err) : 0;
+}
+
+void wsgi_channel_wake(struct wsgi_channel *channel)
+{
+    lock(channel);
+    channel_post(channel);
+    unlock(channel);
 }
 
 void wsgi_channel_fail(struct wsgi_channel *channel)

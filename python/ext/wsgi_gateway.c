@@ -70,7 +70,8 @@ static void on_request(struct xs_gateway *base, struct xs_request *req)
     }
     Py_INCREF(request); /* one reference is the core's, one ours */
     request->environ = wsgi_environ_new(gateway, req);
-    if (request->environ == NULL) {
+    if (request->environ == NULL ||
+        (gateway->early_hints && wsgi_hints_give(request) < 0)) {
         wsgi_request_fail(request);
     } else if (gateway->pool != NULL) {
         if (give_to_pool(request, req) < 0) {
@@ -239,6 +240,7 @@ struct ext_gateway *ext_wsgi_new(struct ext_wsgi *wsgi, PyObject *app,
     if (ext_gateway_init(&gateway->base, app,
                          ext_disconnected(wsgi->request_type)) < 0 ||
         init_pool(gateway, config) < 0 ||
+        ext_option_flag(&gateway->early_hints, config, "early_hints") < 0 ||
         wsgi_environ_init(gateway, config) < 0) {
         gateway_free(&gateway->base);
         return NULL;

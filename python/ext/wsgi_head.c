@@ -56,9 +56,7 @@ static int sink_field(struct sink *sink, struct xs_slice name,
                : xs_writer_header(&sink->writer, &sink->queue, name, value);
 }
 
-/* The bytes of a native string (PEP 3333: bytes as latin-1), borrowed from
- * it. `what` is for the message. */
-static int native(PyObject *text, const char *what, struct xs_slice *out)
+int wsgi_native(PyObject *text, const char *what, struct xs_slice *out)
 {
     if (!PyUnicode_Check(text)) {
         PyErr_Format(PyExc_TypeError, "the %s must be a str, not %.100s", what,
@@ -94,7 +92,7 @@ static int give_status(struct sink *sink, PyObject *status,
     unsigned code = 0;
     int err = XS_EINVALID;
 
-    if (native(status, "status", &text) < 0) {
+    if (wsgi_native(status, "status", &text) < 0) {
         return -1;
     }
     if (text.len >= 3 && is_digit(text.data[0]) && is_digit(text.data[1]) &&
@@ -129,8 +127,10 @@ static int give_field(struct sink *sink, PyObject *field,
                      "a header must be a tuple (name, value), not %R", field);
         return -1;
     }
-    if (native(PyTuple_GET_ITEM(field, 0), "name of a header", &name) < 0 ||
-        native(PyTuple_GET_ITEM(field, 1), "value of a header", &value) < 0) {
+    if (wsgi_native(PyTuple_GET_ITEM(field, 0), "name of a header", &name) <
+            0 ||
+        wsgi_native(PyTuple_GET_ITEM(field, 1), "value of a header", &value) <
+            0) {
         return -1;
     }
     err = sink_field(sink, name, value);

@@ -56,6 +56,7 @@ struct wsgi_gateway {
     /* Fixed by ext_wsgi_new. */
     struct ext_wsgi *wsgi;  /* borrowed: the module outlives its servers */
     struct wsgi_pool *pool; /* owned; NULL: the loop's thread is the only one */
+    bool early_hints;       /* environ has wsgi.early_hints */
 
     /* Written only by wsgi_spool.c. */
     PyObject *spool_type; /* owned: tempfile.SpooledTemporaryFile, once used */
@@ -104,6 +105,9 @@ struct wsgi_request {
     bool has_length;  /* the application gave Content-Length */
     bool is_indexed;  /* the result is a list or a tuple */
     bool is_running;  /* counted in gateway->running */
+
+    /* Written with the GIL held. */
+    PyObject *hints; /* owned: a list, for the loop's thread; or NULL */
 
     /* Written by the loop's thread. */
     bool is_gone; /* on_abort came, for the reason `why` */
@@ -208,7 +212,20 @@ int wsgi_request_raise_gone(const struct wsgi_request *request);
 /* xsgi.client_disconnected for `request`; NULL: always False. New. */
 PyObject *wsgi_request_disconnected(struct wsgi_request *request);
 
+/* wsgi_hints.c */
+
+/* Put wsgi.early_hints into the environ of `request`. */
+int wsgi_hints_give(struct wsgi_request *request);
+
+/* On the loop's thread: send what a worker has left in request->hints, or drop
+ * it if `req` is NULL. */
+void wsgi_hints_send(struct wsgi_request *request, struct xs_request *req);
+
 /* wsgi_head.c */
+
+/* The bytes of a native string (PEP 3333: bytes as latin-1), borrowed from
+ * it. `what` is for the message. */
+int wsgi_native(PyObject *text, const char *what, struct xs_slice *out);
 
 /* What a head says about the body. */
 struct wsgi_head_facts {
@@ -275,6 +292,9 @@ int wsgi_channel_length(struct wsgi_channel *channel, uint64_t length);
 /* On a worker's thread: see wsgi_request_put. */
 int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
                      bool flush);
+
+/* On a worker's thread: the loop's shall look. */
+void wsgi_channel_wake(struct wsgi_channel *channel);
 
 /* On a worker's thread: the response fails. */
 void wsgi_channel_fail(struct wsgi_channel *channel);

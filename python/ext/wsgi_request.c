@@ -315,6 +315,7 @@ struct wsgi_request *wsgi_request_new(struct wsgi_gateway *gateway,
     request->is_indexed = false;
     request->is_running = true;
     gateway->base.running++;
+    request->hints = NULL;
     request->is_gone = false;
     request->why = XS_ABORT_RESET;
     xs_list_init(&request->link);
@@ -419,6 +420,7 @@ static void request_dealloc(PyObject *self)
     XS_ASSERT(!request->is_running);
     XS_ASSERT(!request->is_turn_posted);
     wsgi_channel_free(request->channel);
+    Py_CLEAR(request->hints);
     ext_spare_give(&gateway->wsgi->spare_requests, self);
     wsgi_gateway_unref(gateway);
 }

@@ -169,6 +169,12 @@ class Config:
         APPLICATION,
         "The path below which a proxy mounts the application.",
     )
+    early_hints: bool = _option(
+        False,
+        kinds.flag,
+        APPLICATION,
+        "Early hints (103) are sent; some proxies and clients mistake them.",
+    )
     lifespan: Literal["auto", "on", "off"] = _option(
         "auto",
         kinds.choice("auto", "on", "off"),

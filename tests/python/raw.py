@@ -84,7 +84,11 @@ class Client:
         """The next response, whole."""
         response = self.head()
         length = response.header("content-length")
-        if method == "HEAD" or response.status in (204, 304):
+        if (
+            method == "HEAD"
+            or response.status < 200
+            or response.status in (204, 304)
+        ):
             response.complete = True
         elif response.header("transfer-encoding") == "chunked":
             response.body = b"".join(self.chunks())

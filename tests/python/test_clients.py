@@ -26,7 +26,7 @@ def way(request):
 def server(way, tmp_path_factory):
     release = tmp_path_factory.mktemp("held") / "release"
     env = {"RELEASE": str(release)}
-    with Served(*proxies.WAYS[way], env=env) as served:
+    with Served(*proxies.WAYS[way], "--early-hints", env=env) as served:
         served.release = release
         yield served
         assert served.stop() == 0
@@ -43,6 +43,18 @@ def test_client_keeps_its_connection(client):
     for path in ("/hello", "/stream?n=3", "/sized?n=3") * 5:
         status, fields, _ = client.ask("GET", path)
         assert status == 200
+        ports.add(fields["x-port"])
+
+    assert len(ports) == 1
+
+
+def test_client_passes_over_an_early_hint(client):
+    if isinstance(client, clients.Requests):
+        pytest.skip("http.client takes any 1xx but 100 for the answer")
+    ports = set()
+    for _ in range(3):
+        status, fields, body = client.ask("GET", "/hinted")
+        assert (status, body) == (200, b"hello")
         ports.add(fields["x-port"])
 
     assert len(ports) == 1
@@ -157,6 +169,13 @@ class TestCurl:
         again = (server.url + "/hello", "-w", "%{num_connects}")
 
         assert self.curl(server, *again).stdout == b"hello1hello0"
+
+    def test_it_shows_an_early_hint(self, server):
+        said = self.curl(server, "-i", path="/hinted").stdout
+
+        assert said.startswith(b"HTTP/1.1 103 Early Hints\r\n")
+        assert said.lower().count(b"\r\nlink: </a.css>") == 1
+        assert said.endswith(b"\r\n\r\nhello")
 
     def test_upload_of_a_file_arrives_after_100_continue(
         self, server, tmp_path

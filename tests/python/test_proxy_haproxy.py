@@ -25,6 +25,20 @@ class TestHaproxy(Contract):
 
 
 @pytest.mark.parametrize("way", proxies.WAYS)
+def test_early_hint_is_passed_on(put_behind, way):
+    site = put_behind(proxies.Haproxy, way, "--early-hints")
+    with site.proxy.connect() as client:
+        for _ in range(3):
+            client.request("GET", "/hinted")
+            hint = client.head()
+            assert hint.status == 103
+            assert hint.header("link").startswith("</a.css>")
+            assert client.response().body == b"hello"
+
+    assert site.proxy.complaints() == []
+
+
+@pytest.mark.parametrize("way", proxies.WAYS)
 @pytest.mark.parametrize(
     ("backend", "health"), [("", "L4OK"), ("option httpchk", "L7OK")]
 )

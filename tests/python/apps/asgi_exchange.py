@@ -56,6 +56,9 @@ async def spoil_scope(scope, receive, send):
     fresh = "spoilt" not in repr(scope)
     for part in list(scope.values()):
         if isinstance(part, dict):
+            for inner in part.values():
+                if isinstance(inner, dict):
+                    inner["spoilt"] = True
             part["spoilt"] = True
         if isinstance(part, list):
             part.append((b"spoilt", b""))
@@ -172,6 +175,42 @@ async def messages(scope, receive, send):
             see("messages", caught(error))
             return await text(send, json.dumps(caught(error)), 500)
     see("messages", None)
+
+
+def hint(*links):
+    return {"type": "http.response.early_hint", "links": links}
+
+
+@page
+async def hints(scope, receive, send):
+    """Before the body of the request is there, and after."""
+    await send(hint(b"</a.css>; rel=preload"))
+    await read_all(receive)
+    for link in (b"</b.js>", bytearray(b"</c>")):
+        await send({"type": "http.response.early_hint", "links": iter([link])})
+    await text(send, "late")
+
+
+@page
+async def hints_for_nobody(scope, receive, send):
+    """Until the client reads."""
+    count = 0
+
+    async def flood():
+        nonlocal count
+        while True:
+            await send(hint(b"x" * 8000))
+            count += 1
+
+    flooding = asyncio.create_task(flood())
+    before = -1
+    while before != count:
+        before = count
+        await asyncio.sleep(0.2)
+    see("hints_for_nobody", count)
+    await read_all(receive)
+    flooding.cancel()
+    await text(send, "at last")
 
 
 @page

@@ -9,6 +9,7 @@ answer which goes to the wrong one is noticed.
 /stream?n=N  N pieces of a length that is not said
 /sized?n=N   N pieces of a length that is said
 /held        a piece, and another when the file $RELEASE exists
+/hinted      an early hint, if it may be sent, then "hello"
 /unchanged   304
 /empty       204
 /refuse      413 at once, without reading the body
@@ -27,6 +28,7 @@ from urllib.parse import parse_qs
 
 from common import SMALL, BoomError
 
+LINK = "</a.css>; rel=preload; as=style"
 TICK = 0.01
 WAIT = b"(until the file exists)"
 
@@ -123,6 +125,8 @@ def wsgi(environ, start_response):
             tell(f"arrived {size}")
         start_response("200 OK", [number])
         return [str(size).encode()]
+    if path == "/hinted" and "wsgi.early_hints" in environ:
+        environ["wsgi.early_hints"]([("Link", LINK)])
     status, headers, blocks = answer(path, query, fields, seen)
     start_response(status, [number, *headers])
     return blocks if isinstance(blocks, list) else waiting(blocks)
@@ -160,6 +164,9 @@ async def asgi(scope, receive, send):
             tell(f"arrived {size}")
         status, headers, blocks = "200", [], [str(size).encode()]
     else:
+        hint = "http.response.early_hint"
+        if path == "/hinted" and hint in scope["extensions"]:
+            await send({"type": hint, "links": [LINK.encode()]})
         status, headers, blocks = answer(path, query, fields, seen)
     await send(
         {
