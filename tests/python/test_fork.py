@@ -58,7 +58,30 @@ def test_child_that_exits_has_its_code_and_only_the_parent_answers(serve, way):
     assert ("child" in server.output()) == lost
 
 
-@pytest.mark.parametrize("path", ["/return", "/raise", "/write"])
+@pytest.mark.parametrize("loop", ["xsgi", "asyncio"])
+def test_child_that_exits_behind_a_cancellation_has_its_code(serve, loop):
+    server = serve("fork_app:asgi", "--loop", loop)
+
+    with raw.Client(server.address) as client:
+        assert client.get("/late").body == b"7"
+
+        check_goes_on(server, client)
+    assert "raised" not in server.output()
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_child_of_a_close_is_ended_with_a_line(serve, threads):
+    server = serve("fork_app:closing", "--threads", threads)
+
+    with raw.Client(server.address) as client:
+        assert client.get("/close").body == b"closing"
+        assert server.wait_for_line("closed", "stdout") == "closed 1"
+
+        check_goes_on(server, client)
+    assert "a forked child of the application" in server.output()
+
+
+@pytest.mark.parametrize("path", ["/return", "/raise", "/write", "/big"])
 def test_child_that_comes_back_is_ended_with_a_line(serve, way, path):
     server = serve(*way)
 

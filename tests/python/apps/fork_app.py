@@ -3,12 +3,16 @@
 /exit    the child exits with 7
 /return  the child answers "child", as the parent does
 /raise   the child raises
+/big     the child answers, with more than waits to be sent
+/late    the child exits with 7; a task's cancellation has woken its parent
+/close   the child returns from the close() of the iterable
 /write   the child sends what it has before it returns
 /hold    the child lives until $RELEASE, a fifo, is written to
 /pool    a child of multiprocessing is terminated
 """
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import select
@@ -16,6 +20,8 @@ import sys
 import time
 
 fork = multiprocessing.get_context("fork")
+
+FORKING = ("/big", "/exit", "/hold", "/late", "/raise", "/return", "/write")
 
 
 def hold(ready):
@@ -47,13 +53,15 @@ def run_for_ever(writer):
 def answer(path):
     if path == "/pool":
         return str(terminated())
-    if path not in ("/exit", "/return", "/raise", "/write", "/hold"):
+    if path not in FORKING:
         return "hello"
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        if path == "/exit":
+        if path in ("/exit", "/late"):
             sys.exit(7)
+        if path == "/big":
+            return "child" * 100_000
         if path == "/raise":
             raise LookupError("in the child")
         if path == "/hold":
@@ -80,6 +88,23 @@ def generator(environ, start_response):
     yield answer(environ["PATH_INFO"]).encode()
 
 
+class Closing:
+    """Forks when it is closed, and prints how the child has ended."""
+
+    def __iter__(self):
+        return iter([b"closing"])
+
+    def close(self):
+        code = answer("/return")
+        if code != "child":
+            print("closed", code, flush=True)
+
+
+def closing(environ, start_response):
+    start_response("200 OK", [])
+    return Closing() if environ["PATH_INFO"] == "/close" else [b"hello"]
+
+
 def torn(environ, start_response):
     """Breaks off, while a child holds the connection."""
     start_response("200 OK", [])
@@ -94,13 +119,20 @@ async def asgi(scope, receive, send):
         print("shutdown", flush=True)
         await send({"type": "lifespan.shutdown.complete"})
         return
+    if scope["path"] == "/late":
+        task = asyncio.current_task()
+        asyncio.get_running_loop().call_soon(task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
     body = answer(scope["path"]).encode()
     if body == b"child" and scope["path"] == "/return":
         await asyncio.sleep(0)  # to the loop
     length = (b"content-length", b"%d" % len(body))
     start = {"type": "http.response.start", "status": 200, "headers": [length]}
     await send(start)
-    await send({"type": "http.response.body", "body": body})
+    piece = {"type": "http.response.body", "body": body, "more_body": True}
+    await send(piece)
+    await send({"type": "http.response.body"})
 
 
 async def in_task(scope, receive, send):
