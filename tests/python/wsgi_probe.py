@@ -83,7 +83,8 @@ class Probe:
         assert not self._thread.is_alive(), "the server does not end"
         logger = logging.getLogger("xsgi.error")
         logger.removeHandler(self._handler)
-        logger.level, logger.propagate = self._old
+        logger.setLevel(self._old[0])
+        logger.propagate = self._old[1]
         self._ours.close()
         self._theirs.close()
         if self._failure is not None:
