@@ -49,6 +49,10 @@
 /* Bytes that one connection may write in one turn before others get theirs. */
 #define XS_TX_TURN ((size_t)1024 * 1024)
 
+/* Connections whose answers, given one after the other, are written together:
+ * the first event of a thousand need not wait for the last. */
+#define XS_TX_TOGETHER 16u
+
 /* Connections accepted in one turn. */
 #define XS_ACCEPT_TURN 64u
 

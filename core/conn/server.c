@@ -284,6 +284,7 @@ static void on_defer(struct xs_io *io)
 
     xs_list_init(&batch);
     xs_list_splice(&batch, &server->dirty);
+    server->dirty_count = 0;
     while ((link = xs_list_pop(&batch)) != NULL) {
         struct xs_conn *conn = xs_container_of(link, struct xs_conn, dirty);
         if (conn->state == XS_CONN_CLOSED) {

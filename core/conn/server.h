@@ -97,6 +97,7 @@ struct xs_server {
     uint64_t next_id;     /* of a connection */
     struct xs_list conns; /* xs_conn.link: every open connection */
     struct xs_list dirty; /* xs_conn.dirty: has work before we block */
+    unsigned dirty_count; /* of them, those that nobody has flushed yet */
     struct xs_deadlines deadlines;
     struct xs_pool conn_pool;
     struct xs_pool block_pool;

@@ -1,5 +1,6 @@
 """send(): "Response Start - send event" and "Response Body - send event"."""
 
+import contextlib
 import hashlib
 import json
 import time
@@ -161,6 +162,21 @@ def test_two_senders_share_one_response(probe):
     assert response.body.count(b"a") == response.body.count(b"b") == 20 * 65536
     pieces = [response.body[i : i + 65536] for i in range(0, 40 * 65536, 65536)]
     assert all(len(set(piece)) == 1 for piece in pieces)
+
+
+def test_first_of_a_burst_does_not_wait_for_the_last(probe, tmp_path):
+    file = tmp_path / "seen"
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(probe.connect()) for _ in range(40)]
+        for client in clients:
+            client.request("GET", f"/burst?{file}")
+
+        assert clients[0].response().body == b"event"
+        file.touch()
+
+        assert probe.seen("burst") is True
+        for client in clients[1:]:
+            assert client.response().body == b"event"
 
 
 def test_blocked_send_can_be_cancelled(probe):

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import json
+import pathlib
 import sys
+import time
 
 from asgi_pages import (
     PATIENCE,
@@ -369,6 +371,28 @@ async def cancel_blocked_send(scope, receive, send):
     except asyncio.CancelledError:
         see("cancel_blocked_send", "cancelled")
     await send(body())
+
+
+together = []
+
+
+@page
+async def burst(scope, receive, send):
+    """Forty go on in one turn of the loop, and the last of them keeps it
+    until there is a file."""
+    file = pathlib.Path(scope["query_string"].decode())
+    together.append(asyncio.get_running_loop().create_future())
+    mine = together[-1]
+    if len(together) == 40:
+        for each in together:
+            each.set_result(None)
+        await asyncio.sleep(0)  # behind all the others
+        end = time.monotonic() + PATIENCE / 2
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        see("burst", file.exists())
+    await mine
+    await text(send, "event")
 
 
 @page
