@@ -194,6 +194,10 @@ XS_MUST_CHECK int xs_response_body(struct xs_request *req,
 /* The queue is over its high mark: wait for `on_drain` before more. */
 bool xs_response_full(const struct xs_request *req);
 
+/* Bytes of the body that the application's Content-Length says are to come yet;
+ * UINT64_MAX: it has given none. */
+uint64_t xs_response_left(const struct xs_request *req);
+
 /* Hand what is queued to the socket now, as far as it takes it (PEP 3333: a
  * yielded block may not be held back). Errors show at the next body. */
 void xs_response_flush(struct xs_request *req);

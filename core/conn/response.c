@@ -157,6 +157,13 @@ bool xs_response_full(const struct xs_request *req)
     return xs_conn_of(req)->tx.full;
 }
 
+uint64_t xs_response_left(const struct xs_request *req)
+{
+    const struct xs_writer *writer = &xs_conn_of(req)->tx.writer;
+
+    return writer->has_length ? writer->left : UINT64_MAX;
+}
+
 void xs_response_flush(struct xs_request *req)
 {
     struct xs_conn *conn = xs_conn_of(req);

@@ -37,7 +37,7 @@ enum asgi_task_mode {
 };
 
 /* The most keys of scope["extensions"]. */
-#define ASGI_EXTENSIONS_MAX 1
+#define ASGI_EXTENSIONS_MAX 3
 
 struct asgi_gateway {
     struct ext_gateway base;
@@ -178,6 +178,20 @@ PyObject *asgi_field_bytes(PyObject *object);
 
 /* An early hint. PYGEN_NEXT: not while the queue is full. */
 PySendResult asgi_aside_hint(struct asgi_request *request, PyObject *message);
+
+/* asgi_send.c, for asgi_file.c: the parts of a step. */
+
+/* message["more_body"]: 1 or 0; -1 with an exception set. */
+int asgi_send_more(const struct ext_asgi *asgi, PyObject *message);
+/* xs_response_body has given `err` for the message of type `what`: the step. */
+PySendResult asgi_send_taken(struct asgi_await *await, int err, bool more,
+                             const char *what);
+/* The core could not go on: the response is over. */
+void asgi_send_failed(struct asgi_request *request);
+
+/* asgi_file.c: a step of these messages. */
+PySendResult asgi_send_path(struct asgi_await *await);
+PySendResult asgi_send_file(struct asgi_await *await);
 
 /* asgi_scope.c */
 

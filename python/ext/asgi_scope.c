@@ -66,6 +66,9 @@ static int init_extensions(struct asgi_gateway *gateway, PyObject *config)
     if (ext_option_flag(&gateway->early_hints, config, "early_hints") < 0) {
         return -1;
     }
+    gateway->extensions.names[0] = asgi->str.pathsend;
+    gateway->extensions.names[1] = asgi->str.zerocopysend;
+    gateway->extensions.count = 2;
     if (gateway->early_hints) {
         gateway->extensions.names[gateway->extensions.count++] =
             asgi->str.early_hint;

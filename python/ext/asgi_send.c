@@ -5,6 +5,9 @@
  *                                      │                           │   │
  *                                      └──── more_body false ──────┴──▶ ENDED
  *
+ * http.response.zerocopysend stands for a body, and http.response.pathsend for
+ * the only one: asgi_file.c.
+ *
  * Back-pressure: a message is queued first; if the queue is then over its high
  * mark, the call waits until it has drained. If it is over the mark already
  * (somebody else waits), the call waits before it queues. The last message of
@@ -23,6 +26,8 @@
 
 #define SEND_START "http.response.start"
 #define SEND_BODY "http.response.body"
+#define SEND_PATH "http.response.pathsend"
+#define SEND_FILE "http.response.zerocopysend"
 
 static bool type_is(PyObject *type, const char *text, size_t len)
 {
@@ -47,8 +52,7 @@ int asgi_request_check_live(const struct asgi_request *request)
     return -1;
 }
 
-/* The core could not go on: the response is over. */
-static void send_failed(struct asgi_request *request)
+void asgi_send_failed(struct asgi_request *request)
 {
     xs_response_fail(request->req);
     request->response = ASGI_RESPONSE_ENDED;
@@ -276,8 +280,7 @@ static PyObject *body_bytes(const struct ext_asgi *asgi, PyObject *message)
     return bytes;
 }
 
-/* 1 or 0; -1 with an exception set. */
-static int body_more(const struct ext_asgi *asgi, PyObject *message)
+int asgi_send_more(const struct ext_asgi *asgi, PyObject *message)
 {
     PyObject *more = PyDict_GetItemWithError(message, asgi->str.more_body);
     int truth;
@@ -294,22 +297,48 @@ static int body_more(const struct ext_asgi *asgi, PyObject *message)
     return truth;
 }
 
-static PySendResult body_error(struct asgi_request *request, int err)
+static PySendResult body_error(struct asgi_request *request, int err,
+                               const char *what)
 {
     if (err == XS_EGONE) {
         asgi_request_raise_gone(request);
         return PYGEN_ERROR;
     }
     /* First: what the core calls back must find no exception set. */
-    send_failed(request);
+    asgi_send_failed(request);
     if (err == XS_ELENGTH) {
-        PyErr_SetString(PyExc_RuntimeError, SEND_BODY
-                        ": the body does not match the "
-                        "Content-Length that was sent");
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: the body does not match the Content-Length that was "
+                     "sent",
+                     what);
     } else {
-        ext_raise(err, SEND_BODY);
+        ext_raise(err, what);
     }
     return PYGEN_ERROR;
+}
+
+PySendResult asgi_send_taken(struct asgi_await *await, int err, bool more,
+                             const char *what)
+{
+    struct asgi_request *request = await->request;
+
+    if (err == XS_EAGAIN) {
+        return PYGEN_NEXT; /* somebody else's bytes are over the mark */
+    }
+    if (err != 0) {
+        return body_error(request, err, what);
+    }
+    if (!more) {
+        request->response = ASGI_RESPONSE_ENDED;
+        asgi_request_detach(request);
+        return PYGEN_RETURN;
+    }
+    request->response = ASGI_RESPONSE_BODY;
+    if (xs_response_full(request->req)) {
+        await->queued = true;
+        return PYGEN_NEXT;
+    }
+    return PYGEN_RETURN;
 }
 
 static PySendResult send_body(struct asgi_await *await)
@@ -322,30 +351,14 @@ static PySendResult send_body(struct asgi_await *await)
     if (bytes == NULL && PyErr_Occurred()) {
         return PYGEN_ERROR;
     }
-    more = body_more(request->asgi, await->message);
+    more = asgi_send_more(request->asgi, await->message);
     if (more < 0 || asgi_request_check_live(request) < 0) {
         Py_XDECREF(bytes);
         return PYGEN_ERROR;
     }
     err = ext_lend(request->req, bytes, more != 0);
     Py_XDECREF(bytes);
-    if (err == XS_EAGAIN) {
-        return PYGEN_NEXT; /* somebody else's bytes are over the mark */
-    }
-    if (err != 0) {
-        return body_error(request, err);
-    }
-    if (more == 0) {
-        request->response = ASGI_RESPONSE_ENDED;
-        asgi_request_detach(request);
-        return PYGEN_RETURN;
-    }
-    request->response = ASGI_RESPONSE_BODY;
-    if (xs_response_full(request->req)) {
-        await->queued = true;
-        return PYGEN_NEXT;
-    }
-    return PYGEN_RETURN;
+    return asgi_send_taken(await, err, more != 0, SEND_BODY);
 }
 
 /* ---- the message ---- */
@@ -394,8 +407,17 @@ static PySendResult send_message(struct asgi_await *await)
                    ? asgi_aside_hint(request, message)
                    : send_unexpected(request, type);
     }
-    return TYPE_IS(type, SEND_BODY) ? send_body(await)
-                                    : send_unexpected(request, type);
+    if (TYPE_IS(type, SEND_BODY)) {
+        return send_body(await);
+    }
+    if (TYPE_IS(type, SEND_FILE)) {
+        return asgi_send_file(await);
+    }
+    if (TYPE_IS(type, SEND_PATH) &&
+        request->response == ASGI_RESPONSE_STARTED) {
+        return asgi_send_path(await);
+    }
+    return send_unexpected(request, type);
 }
 
 PySendResult asgi_send_step(struct asgi_await *await, PyObject **result)

@@ -4,6 +4,7 @@
  *
  * and what both are made of, a file for each idea:
  *
+ *     file.h      files that are lent to the core
  *     option.h    what the configuration says
  *     method.h    the methods that most requests have, as objects
  *     path.h      the path without its percent-encoding

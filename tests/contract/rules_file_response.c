@@ -239,7 +239,9 @@ static void a_file_that_does_not_fit_its_length_is_not_taken(
     site_say(&site, GET);
     world_until(world, &site.requests);
     assert_int_equal(site_start(&site, 200), 0);
+    assert_true(xs_response_left(site.req) == UINT64_MAX);
     assert_int_equal(site_header(&site, "content-length", "10"), 0);
+    assert_int_equal(xs_response_left(site.req), 10);
     assert_int_equal(site_file(&site, file, 0, 11, true), XS_ELENGTH);
     assert_int_equal(site_file(&site, file, 0, 9, false), XS_ELENGTH);
     assert_int_equal(site.releases, 0);

@@ -35,7 +35,10 @@ def test_scope_has_exactly_the_keys_of_the_specification(probe):
         "client": ["127.0.0.1", port],
         "server": ["127.0.0.1", probe.port],
         "state": {"started": ["by the lifespan"]},
-        "extensions": {},
+        "extensions": {
+            "http.response.pathsend": {},
+            "http.response.zerocopysend": {},
+        },
     }
 
 

@@ -1,0 +1,136 @@
+/* file.c - a file of the application's on its way into a response. */
+
+#include "python/ext/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "core/base/limits.h"
+
+/* Why a descriptor cannot be sent, after "it "; NULL: it can. */
+static const char *file_fault(int fd, struct stat *stat)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fstat(fd, stat) != 0) {
+        return "is not an open descriptor";
+    }
+    if (!S_ISREG(stat->st_mode)) {
+        return "is not a regular file";
+    }
+    if ((flags & O_ACCMODE) == O_WRONLY) {
+        return "is not open for reading";
+    }
+    return NULL;
+}
+
+int ext_file_open(struct ext_file *file, PyObject *path, const char *what)
+{
+    const char *name = PyBytes_AS_STRING(path);
+    struct stat stat;
+
+    /* Not blocking: it may be a pipe that nobody writes to. */
+    do {
+        file->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    } while (file->fd < 0 && errno == EINTR);
+    if (file->fd < 0) {
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, name);
+        return -1;
+    }
+    if (file_fault(file->fd, &stat) == NULL) {
+        file->size = (uint64_t)stat.st_size;
+        return 0;
+    }
+    if (S_ISDIR(stat.st_mode)) {
+        errno = EISDIR;
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, name);
+    } else {
+        PyErr_Format(PyExc_ValueError, "%s: %R is not a regular file", what,
+                     path);
+    }
+    ext_file_close(file);
+    return -1;
+}
+
+bool ext_file_fits(int fd)
+{
+    struct stat stat;
+
+    return file_fault(fd, &stat) == NULL;
+}
+
+int ext_file_dup(struct ext_file *file, int fd, const char *what)
+{
+    struct stat stat;
+    const char *fault = file_fault(fd, &stat);
+
+    if (fault != NULL) {
+        PyErr_Format(PyExc_ValueError, "%s: descriptor %d %s", what, fd, fault);
+        return -1;
+    }
+    file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (file->fd < 0) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    file->size = (uint64_t)stat.st_size;
+    return 0;
+}
+
+void ext_file_close(struct ext_file *file)
+{
+    (void)close(file->fd);
+    file->fd = -1;
+}
+
+/* The core has written the range, or dropped it. */
+static void file_release(void *owner)
+{
+    (void)close((int)(intptr_t)owner);
+}
+
+/* Whether all of the range could be read without waiting for a disk. */
+static bool file_read_now(const struct ext_file *file, uint64_t offset,
+                          uint8_t *data, size_t len)
+{
+#ifdef RWF_NOWAIT
+    struct iovec iov = {.iov_base = data, .iov_len = len};
+
+    return preadv2(file->fd, &iov, 1, (off_t)offset, RWF_NOWAIT) ==
+           (ssize_t)len;
+#else
+    (void)file;
+    (void)offset;
+    (void)data;
+    (void)len;
+    return false;
+#endif
+}
+
+int ext_file_lend(struct xs_request *req, struct ext_file *file,
+                  uint64_t offset, size_t len, bool more)
+{
+    uint8_t data[XS_TX_COPY_MAX];
+    struct xs_lent lent = {.bytes = {NULL, len}};
+    int err;
+
+    if (len > sizeof data || !file_read_now(file, offset, data, len)) {
+        lent.is_file = len > 0;
+    }
+    if (lent.is_file) {
+        lent.release = file_release;
+        lent.owner = (void *)(intptr_t)file->fd;
+        lent.file = file->fd;
+        lent.offset = offset;
+    } else {
+        lent.bytes.data = data;
+    }
+    err = xs_response_body(req, &lent, more);
+    if (err == 0 && !lent.is_file) {
+        ext_file_close(file);
+    }
+    return err;
+}
