@@ -27,6 +27,9 @@ CANCEL_PATIENCE = 5.0
 
 _MODES = ("auto", "on", "off")
 
+#: How the messages of ASGI's other protocols begin.
+_OTHERS = ("http.", "websocket.")
+
 
 class _Phase(enum.Enum):
     STARTING = "startup"
@@ -68,7 +71,7 @@ class Lifespan:
         self._stop: asyncio.Event
         # It has received lifespan.startup.
         self._asked = False
-        # It has sent something that belongs to no lifespan.
+        # It has sent something of another protocol: it does not know this one.
         self._stray = False
 
     async def startup(self) -> None:
@@ -217,11 +220,11 @@ class Lifespan:
         return {"type": "lifespan.shutdown"}
 
     async def _send(self, message: dict[str, Any]) -> None:
-        kind = message["type"]
+        kind = _kind_of(message)
         complete = f"lifespan.{self._phase.value}.complete"
         failed = f"lifespan.{self._phase.value}.failed"
         if kind not in (complete, failed) or self._answer.done():
-            self._stray = not str(kind).startswith("lifespan.")
+            self._stray = str(kind).startswith(_OTHERS)
             raise RuntimeError(
                 f"ASGI: {kind!r} may not be sent in a lifespan that is"
                 f" {self._phase.name.lower()}"
@@ -248,6 +251,17 @@ class Lifespan:
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=CANCEL_PATIENCE)
         _error_of(self._task)
+
+
+def _kind_of(message: Any) -> Any:
+    """The type of ``message``, as the application gave it."""
+    if not isinstance(message, dict):
+        raise TypeError(
+            f"ASGI: a message must be a dict, not {type(message).__name__}"
+        )
+    if "type" not in message:
+        raise ValueError("ASGI: a message must have a 'type'")
+    return message["type"]
 
 
 def _error_of(task: asyncio.Task[None]) -> BaseException | None:

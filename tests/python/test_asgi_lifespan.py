@@ -7,6 +7,7 @@ import pytest
 
 from xsgi.errors import StartupError
 from xsgi.lifespan import Lifespan
+from xsgi.loop import Loop
 
 COMPLETE = {"type": "lifespan.startup.complete"}
 STOPPED = {"type": "lifespan.shutdown.complete"}
@@ -124,6 +125,42 @@ def test_an_exception_after_the_startup_message_is_a_failed_startup(
 
 
 @pytest.mark.parametrize("mode", ["auto", "on"])
+def test_an_application_that_is_cancelled_at_its_startup_has_failed(mode):
+    async def app(scope, receive, send):
+        await receive()
+        raise asyncio.CancelledError
+
+    fails(app, mode)
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        (None, "TypeError: ASGI: a message must be a dict, not NoneType"),
+        ({}, "ValueError: ASGI: a message must have a 'type'"),
+        ({"type": None}, "RuntimeError: ASGI: None may not be sent"),
+        (
+            {"type": b"lifespan.startup.complete"},
+            "RuntimeError: ASGI: b'lifespan.startup.complete' may not be sent",
+        ),
+        (
+            {"type": "lifspan.startup.complete"},
+            "RuntimeError: ASGI: 'lifspan.startup.complete' may not be sent",
+        ),
+    ],
+)
+@pytest.mark.parametrize("mode", ["auto", "on"])
+def test_a_message_that_is_none_is_a_failed_startup_that_says_so(
+    mode, message, error
+):
+    async def app(scope, receive, send):
+        await receive()
+        await send(message)
+
+    assert error in fails(app, mode)
+
+
+@pytest.mark.parametrize("mode", ["auto", "on"])
 def test_startup_failed_is_a_failed_startup_with_its_last_line(mode, caplog):
     async def app(scope, receive, send):
         await receive()
@@ -178,10 +215,9 @@ def test_cancelling_startup_cancels_the_application():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        return list(seen)  # asyncio.run cancels what is left
 
-    asyncio.run(main())
-
-    assert seen == ["cancelled"]
+    assert asyncio.run(main()) == ["cancelled"]
 
 
 def test_a_shutdown_that_hangs_is_cancelled_at_its_limit(caplog):
@@ -207,6 +243,44 @@ def test_an_application_that_stays_after_shutdown_is_cancelled(caplog):
     assert not stopped
 
 
+def test_what_is_said_and_what_follows_share_one_limit():
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        await receive()
+        await asyncio.sleep(20)
+        await send(STOPPED)
+        await asyncio.Event().wait()
+
+    async def main():
+        lifespan = Lifespan(app, shutdown_timeout=30)
+        await lifespan.startup()
+        before = loop.time()
+        assert not await lifespan.shutdown()
+        return loop.time() - before
+
+    loop = Loop("sim", faults=False)
+    try:
+        took = loop.run_until_complete(main())
+    finally:
+        loop.close()
+
+    assert 30 <= took < 31
+
+
+def test_shutdown_is_received_once():
+    seen = []
+
+    async def app(scope, receive, send):
+        while True:
+            seen.append((await receive())["type"])
+            await send({"type": seen[-1] + ".complete"})
+
+    start(app, shutdown_timeout=0.02)
+
+    assert seen == ["lifespan.startup", "lifespan.shutdown"]
+
+
 def test_shutdown_failed_is_logged_with_its_message(caplog):
     async def app(scope, receive, send):
         await receive()
@@ -230,6 +304,7 @@ def test_an_exception_during_shutdown_is_logged(caplog):
     _, stopped = start(app)
 
     assert not stopped
+    assert caplog.messages == ["Lifespan shutdown failed"]
     assert "cannot let go" in caplog.text
 
 
