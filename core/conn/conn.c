@@ -150,23 +150,6 @@ void xs_conn_free(struct xs_conn *conn)
     xs_pool_give(&server->conn_pool, conn);
 }
 
-/* What was answered on the last of the dirty connections leaves now. Whoever
- * answers on another one has left them: no piece follows without a wait. */
-static void conn_dirty_flush(struct xs_server *server)
-{
-    struct xs_list *link = server->dirty.prev;
-
-    for (unsigned i = 0; i < XS_TX_TOGETHER && link != &server->dirty; i++) {
-        struct xs_conn *conn = xs_container_of(link, struct xs_conn, dirty);
-
-        link = link->prev;
-        if (conn->state != XS_CONN_CLOSED) {
-            xs_tx_flush(conn);
-        }
-    }
-    server->dirty_count = 0;
-}
-
 void xs_conn_dirty(struct xs_conn *conn)
 {
     struct xs_server *server = conn->server;
@@ -175,7 +158,8 @@ void xs_conn_dirty(struct xs_conn *conn)
         return;
     }
     if (server->dirty_count == XS_TX_TOGETHER) {
-        conn_dirty_flush(server);
+        xs_tx_flush_dirty(server);
+        server->dirty_count = 0;
     }
     server->dirty_count++;
     xs_list_append(&server->dirty, &conn->dirty);

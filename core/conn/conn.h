@@ -256,6 +256,10 @@ void xs_tx_starve(struct xs_conn *conn);
  * back. */
 void xs_tx_flush(struct xs_conn *conn);
 
+/* Likewise those of the last XS_TX_TOGETHER dirty connections. Whoever answers
+ * on another one has left them: no piece follows without a wait. */
+void xs_tx_flush_dirty(struct xs_server *server);
+
 /* A request begins: no drain is owed to it. */
 void xs_tx_begin(struct xs_conn *conn);
 

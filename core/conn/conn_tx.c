@@ -101,6 +101,20 @@ void xs_tx_flush(struct xs_conn *conn)
     }
 }
 
+void xs_tx_flush_dirty(struct xs_server *server)
+{
+    struct xs_list *link = server->dirty.prev;
+
+    for (unsigned i = 0; i < XS_TX_TOGETHER && link != &server->dirty; i++) {
+        struct xs_conn *conn = xs_container_of(link, struct xs_conn, dirty);
+
+        link = link->prev;
+        if (conn->state != XS_CONN_CLOSED) {
+            xs_tx_flush(conn);
+        }
+    }
+}
+
 void xs_tx_begin(struct xs_conn *conn)
 {
     conn->tx.full = false;
