@@ -80,6 +80,8 @@ static void on_request(struct xs_gateway *base, struct xs_request *req)
     } else if (req->head->framing == XS_FRAMING_NONE) {
         wsgi_request_run(request);
     } else {
+        request->is_short = req->head->framing == XS_FRAMING_LENGTH &&
+                            req->head->length <= (uint64_t)WSGI_SPOOL_SHORT;
         wsgi_spool_body(request);
     }
     Py_DECREF(request);

@@ -38,8 +38,11 @@
 /* What is read from a file at once. */
 #define WSGI_FILE_BLOCK ((Py_ssize_t)64 * 1024)
 
-/* Bytes of a spooled body that stay in memory. */
-#define WSGI_SPOOL_MEMORY ((Py_ssize_t)512 * 1024)
+/* Bytes of a spooled body that stay in memory: of one that is known to be no
+ * longer, and of any other. A file costs some 200 us, what many slow clients
+ * send at once costs memory. */
+#define WSGI_SPOOL_SHORT ((Py_ssize_t)512 * 1024)
+#define WSGI_SPOOL_LONG ((Py_ssize_t)64 * 1024)
 
 /* Bytes that `write` may leave behind for a client that does not take them. */
 #define WSGI_SPOOL_MAX ((uint64_t)1024 * 1024 * 1024)
@@ -105,6 +108,7 @@ struct wsgi_request {
     bool has_length;  /* the application gave Content-Length */
     bool is_indexed;  /* the result is a list or a tuple */
     bool is_running;  /* counted in gateway->running */
+    bool is_short;    /* its body, which waits in memory; see wsgi_spool.c */
 
     /* Written with the GIL held. */
     PyObject *hints; /* owned: a list, for the loop's thread; or NULL */

@@ -313,6 +313,7 @@ struct wsgi_request *wsgi_request_new(struct wsgi_gateway *gateway,
     request->is_bodiless = false;
     request->has_length = false;
     request->is_indexed = false;
+    request->is_short = false;
     request->is_running = true;
     gateway->base.running++;
     request->hints = NULL;

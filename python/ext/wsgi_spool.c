@@ -16,7 +16,7 @@
 #include "python/ext/wsgi_parts.h"
 
 /* New. */
-static PyObject *spool_new(struct wsgi_gateway *gateway)
+static PyObject *spool_new(struct wsgi_gateway *gateway, Py_ssize_t memory)
 {
     if (gateway->spool_type == NULL) {
         PyObject *module = PyImport_ImportModule("tempfile");
@@ -31,7 +31,7 @@ static PyObject *spool_new(struct wsgi_gateway *gateway)
             return NULL;
         }
     }
-    return PyObject_CallFunction(gateway->spool_type, "n", WSGI_SPOOL_MEMORY);
+    return PyObject_CallFunction(gateway->spool_type, "n", memory);
 }
 
 /* Put `block` behind what is in the request's spool. */
@@ -40,7 +40,9 @@ static int spool_add(struct wsgi_request *request, PyObject *block)
     PyObject *done;
 
     if (request->spool == NULL) {
-        request->spool = spool_new(request->gateway);
+        request->spool =
+            spool_new(request->gateway,
+                      request->is_short ? WSGI_SPOOL_SHORT : WSGI_SPOOL_LONG);
         if (request->spool == NULL) {
             return -1;
         }
@@ -109,6 +111,7 @@ static int body_end(struct wsgi_request *request)
     struct ext_wsgi *wsgi = request->gateway->wsgi;
     PyObject *input;
 
+    request->is_short = false; /* the next spool is for what `write` is given */
     if (request->spool == NULL) {
         return body_run(request, wsgi_input_of_block(wsgi, NULL));
     }

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from serving import PATIENCE
-from wsgi_probe import THREADS, Probe
+from wsgi_probe import THREADS, Probe, reading
 
 CHUNKED = "Transfer-Encoding: chunked"
 
@@ -15,17 +15,6 @@ def sent_in_pieces(client, *pieces):
     for piece in pieces:
         client.send(piece)
         time.sleep(0.01)  # so that they arrive apart; nothing depends on it
-
-
-def reading(read):
-    """An application that answers with the repr of read(wsgi.input)."""
-
-    def app(environ, start_response):
-        result = repr(read(environ["wsgi.input"])).encode()
-        start_response("200 OK", [])
-        return [result]
-
-    return app
 
 
 def answer(read, body, threads, *fields):
@@ -443,45 +432,3 @@ def test_input_kept_after_its_request_is_harmless(threads):
             assert threads > 1  # what did not arrive is gone
         stream.close()
         assert stream.read() == b""
-
-
-def test_spooled_file_is_closed_with_its_request(tmp_path, monkeypatch):
-    import tempfile
-
-    files = []
-    real = tempfile.SpooledTemporaryFile
-
-    def spool(*args, **options):
-        files.append(real(*args, **options))
-        return files[-1]
-
-    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", spool)
-    with Probe(reading(lambda s: len(s.read()))) as probe:
-        assert probe.post(b"x" * 900_000).body == b"900000"
-        with probe.connect() as client:
-            client.request("POST", "/", "Content-Length: 900000")
-            client.send(b"x" * 890_000)
-        probe.get()
-
-    assert len(files) == 2
-    assert all(file.closed for file in files)
-
-
-def test_spool_that_cannot_be_written_is_an_error_500(monkeypatch):
-    import tempfile
-
-    class Full:
-        def __init__(self, *_):
-            pass
-
-        def write(self, _):
-            raise OSError(28, "No space left on device")
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Full)
-    with Probe(reading(lambda s: s.read())) as probe:
-        assert probe.post(b"x" * 200_000).status == 500
-
-    assert len(probe.log()) == 1

@@ -139,6 +139,17 @@ def answering(make, status="200 OK", headers=PLAIN):
     return app
 
 
+def reading(read):
+    """An application that answers with the repr of read(wsgi.input)."""
+
+    def app(environ, start_response):
+        result = repr(read(environ["wsgi.input"])).encode()
+        start_response("200 OK", [])
+        return [result]
+
+    return app
+
+
 class Blocks:
     """An iterable with close(), which counts."""
 
