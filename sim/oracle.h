@@ -26,7 +26,8 @@
     X(O18, "all memory is given back, all that was lent is released")     \
     X(O19, "no loop is busy for nothing")                                 \
     X(O20, "memory is bounded")                                           \
-    X(O21, "the same tape gives the same trace")
+    X(O21, "the same tape gives the same trace")                          \
+    X(O22, "a stop serves who has asked, or has just connected")
 
 enum xs_oracle {
     XS_ORACLE_NONE,

@@ -79,6 +79,11 @@ size_t xs_sim_peer_owed(const struct xs_sim_peer *peer)
     return (size_t)(in->written - in->acked);
 }
 
+size_t xs_sim_peer_unread(const struct xs_sim_peer *peer)
+{
+    return sim_pipe_readable(&peer_link(peer)->client.out);
+}
+
 bool xs_sim_peer_ended(const struct xs_sim_peer *peer)
 {
     const struct sim_pipe *in = &peer_link(peer)->server.out;

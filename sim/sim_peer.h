@@ -59,6 +59,9 @@ int64_t xs_sim_peer_read(struct xs_sim_peer *peer, void *data, size_t len);
 /* Bytes that the server has written and that this end has not acknowledged. */
 size_t xs_sim_peer_owed(const struct xs_sim_peer *peer);
 
+/* Bytes that have arrived at the server, and that it has not read. */
+size_t xs_sim_peer_unread(const struct xs_sim_peer *peer);
+
 /* The server's stream has ended and all of it was read. */
 bool xs_sim_peer_ended(const struct xs_sim_peer *peer);
 /* This end was reset, whether or not that shows: behind the end of the

@@ -72,8 +72,14 @@
 #define XS_DISCARD_MAX ((size_t)1024 * 1024)
 
 /* A server that stops looks this often whether those who linger have all that
- * was sent to them: nobody tells it. */
-#define XS_LINGER_LOOK_NS ((uint64_t)50000000)
+ * was sent to them, and who is not fresh any more: nobody tells it. */
+#define XS_STOP_LOOK_NS ((uint64_t)50000000)
+
+/* A server that stops waits so long, from when it began to wait, for a head:
+ * who has just connected is about to say something, and would lose it. Enough
+ * for a round trip round the world and a busy client; a connection that a
+ * browser has opened in advance is mostly older. */
+#define XS_STOP_FRESH_NS ((uint64_t)1000000000)
 
 #define XS_SECOND_NS ((uint64_t)1000000000)
 #define XS_MS_NS ((uint64_t)1000000)

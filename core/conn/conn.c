@@ -53,23 +53,6 @@ static void conn_on_ready(struct xs_io_conn *io, unsigned events)
     xs_conn_turn(conn);
 }
 
-/* Asked once for a connection: whether its requests may name their client. */
-static bool conn_peer_is_proxy(const struct xs_server *server,
-                               const struct xs_io_conn *io)
-{
-    const struct xs_proxies *proxies = &server->config.proxies;
-    char host[XS_ADDRESS_MAX];
-
-    if (proxies->look == NULL) {
-        return false;
-    }
-    if (io->peer.is_unix) {
-        return proxies->unix_sockets;
-    }
-    return proxies->look(proxies->user, xs_slice_str(io->peer.host), host) ==
-           XS_HOP_TRUSTED;
-}
-
 int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
 {
     struct xs_conn *conn = xs_pool_take(&server->conn_pool);
@@ -78,7 +61,7 @@ int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
         return XS_ENOMEM;
     }
     *conn = (struct xs_conn){.io = io, .server = server};
-    if (conn_peer_is_proxy(server, io)) {
+    if (xs_request_is_proxied(server, io)) {
         conn->client = xs_mem_new(server->io->mem, sizeof *conn->client);
         if (conn->client == NULL) {
             xs_pool_give(&server->conn_pool, conn);
@@ -246,7 +229,7 @@ static void conn_settle_linger(struct xs_conn *conn)
     if (conn_linger_is_over(conn)) {
         xs_conn_close(conn, false);
     } else if (conn->server->state == XS_SERVER_STOPPING) {
-        xs_server_look(conn->server);
+        xs_server_look(conn->server, 0);
     }
 }
 
@@ -306,9 +289,20 @@ static void conn_settle_receiving(struct xs_conn *conn)
         xs_deadline_disarm(&conn->receiving);
         return;
     }
+    conn->receiving_ns = server->io->ops->now(server->io);
     xs_deadline_arm(&server->deadlines, &conn->receiving, kind,
-                    server->io->ops->now(server->io));
+                    conn->receiving_ns);
     xs_server_alarm(server, conn->receiving.at_ns);
+}
+
+/* A server that stops waits for this one, and not for long. */
+static void conn_settle_fresh(struct xs_conn *conn)
+{
+    struct xs_server *server = conn->server;
+
+    if (server->state == XS_SERVER_STOPPING && xs_rx_is_fresh(conn)) {
+        xs_server_look(server, conn->receiving_ns + XS_STOP_FRESH_NS);
+    }
 }
 
 /* The write deadline runs while bytes wait, and starts again with every byte
@@ -350,6 +344,7 @@ static void conn_settle(struct xs_conn *conn)
     xs_rx_settle(conn);
     xs_access_settle(conn);
     conn_settle_receiving(conn);
+    conn_settle_fresh(conn);
     conn_settle_writing(conn);
     conn_settle_backlog(conn);
     events = conn_events(conn);

@@ -92,6 +92,7 @@ struct xs_conn {
     unsigned wanted;              /* what the backend was last asked to tell */
     struct xs_deadline receiving; /* xs_deadlines.lists */
     unsigned receiving_kind;      /* its kind while armed */
+    uint64_t receiving_ns;        /* when it began; it may be switched off */
     struct xs_deadline writing;   /* xs_deadlines.lists */
     int64_t unacked;              /* by the peer, when it was armed */
     size_t backlog;               /* its part of xs_server_stats.backlog */
@@ -208,6 +209,14 @@ void xs_rx_receive(struct xs_conn *conn);
 /* The backend says that the peer has hung up. */
 void xs_rx_hangup(struct xs_conn *conn);
 
+/* The server is stopping: whether a head is waited for since so short a time
+ * that it may be on its way. */
+bool xs_rx_is_fresh(const struct xs_conn *conn);
+
+/* Before IDLE or HEAD ends for its time: nothing has come meanwhile. The
+ * server may have been busy with others. */
+bool xs_rx_is_silent(struct xs_conn *conn);
+
 /* Parse what is there and hand on what comes of it, within a budget. True if
  * there is more to do at once. */
 bool xs_rx_advance(struct xs_conn *conn);
@@ -280,6 +289,10 @@ bool xs_tx_stalled(const struct xs_conn *conn);
 
 /* request.c */
 
+/* Asked once for a connection: whether its requests may name their client. */
+bool xs_request_is_proxied(const struct xs_server *server,
+                           const struct xs_io_conn *io);
+
 /* Whom the peer, if it is a proxy, names as the client of the parsed head,
  * which is legal; or NULL. Borrowed until the next call. `*https` is set if
  * the client spoke TLS. */
@@ -317,8 +330,9 @@ void xs_server_alarm(struct xs_server *server, uint64_t at_ns);
 void xs_server_refused(struct xs_conn *conn, enum xs_refusal why,
                        bool answered);
 
-/* The server is stopping and a connection lingers: look at it again soon. */
-void xs_server_look(struct xs_server *server);
+/* The server is stopping: look at its connections at `at_ns`, or a little
+ * later. */
+void xs_server_look(struct xs_server *server, uint64_t at_ns);
 
 /* Of the bytes that wait for clients, `before` have become `after`. */
 void xs_server_backlog(struct xs_server *server, size_t before, size_t after);

@@ -318,22 +318,47 @@ static bool rx_advance_rest(struct xs_conn *conn)
     return false;
 }
 
+static bool rx_is_dry(const struct xs_conn *conn)
+{
+    return conn->rx.parsed == conn->rx.end;
+}
+
+bool xs_rx_is_silent(struct xs_conn *conn)
+{
+    if (rx_is_dry(conn)) {
+        xs_rx_receive(conn);
+    }
+    return rx_is_dry(conn);
+}
+
+bool xs_rx_is_fresh(const struct xs_conn *conn)
+{
+    const struct xs_server *server = conn->server;
+    uint64_t now = server->io->ops->now(server->io);
+
+    XS_ASSERT(server->state == XS_SERVER_STOPPING);
+    return conn->receiving_kind == XS_DEADLINE_HEAD &&
+           now < server->stop_at_ns &&
+           now < conn->receiving_ns + XS_STOP_FRESH_NS;
+}
+
 /* Whether IDLE or HEAD may look for a request now. When none can come any
  * more, this is the end, however much is still to be written. */
 static bool rx_may_begin(struct xs_conn *conn)
 {
     const struct xs_server *server = conn->server;
-    bool dry = conn->rx.parsed == conn->rx.end;
 
-    if (dry && conn->rx.eof) {
+    if (rx_is_dry(conn) && conn->rx.eof) {
         xs_conn_shut(conn, XS_CONN_END_CLOSE);
         return false;
     }
-    if (conn->state == XS_CONN_IDLE && server->state != XS_SERVER_RUNNING) {
+    if (conn->state == XS_CONN_IDLE && server->state != XS_SERVER_RUNNING &&
+        !xs_rx_is_fresh(conn) && xs_rx_is_silent(conn)) {
         xs_conn_shut(conn, XS_CONN_END_RESTING);
         return false;
     }
-    return !dry && conn->tx.queue.bytes < server->config.limits.tx_high;
+    return !rx_is_dry(conn) &&
+           conn->tx.queue.bytes < server->config.limits.tx_high;
 }
 
 bool xs_rx_may_advance(const struct xs_conn *conn)

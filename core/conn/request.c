@@ -7,6 +7,22 @@
 
 _Static_assert(XS_ADDRESS_MAX <= XS_IO_HOST_MAX, "an address is a host");
 
+bool xs_request_is_proxied(const struct xs_server *server,
+                           const struct xs_io_conn *io)
+{
+    const struct xs_proxies *proxies = &server->config.proxies;
+    char host[XS_ADDRESS_MAX];
+
+    if (proxies->look == NULL) {
+        return false;
+    }
+    if (io->peer.is_unix) {
+        return proxies->unix_sockets;
+    }
+    return proxies->look(proxies->user, xs_slice_str(io->peer.host), host) ==
+           XS_HOP_TRUSTED;
+}
+
 const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
 {
     struct xs_io_addr *client = conn->client;

@@ -41,16 +41,20 @@ void xs_server_alarm(struct xs_server *server, uint64_t at_ns)
     }
 }
 
-void xs_server_look(struct xs_server *server)
+void xs_server_look(struct xs_server *server, uint64_t at_ns)
 {
-    if (server->look_at_ns == XS_NEVER) {
-        server->look_at_ns =
-            server->io->ops->now(server->io) + XS_LINGER_LOOK_NS;
-        xs_server_alarm(server, server->look_at_ns);
+    uint64_t soon = server->io->ops->now(server->io) + XS_STOP_LOOK_NS;
+
+    /* Each look is at all of them: not one for each. */
+    at_ns = at_ns > soon ? at_ns : soon;
+    if (at_ns < server->look_at_ns) {
+        server->look_at_ns = at_ns;
+        xs_server_alarm(server, at_ns);
     }
 }
 
-/* STOPPING: those who linger may have got everything by now. */
+/* STOPPING: those who linger may have got everything by now, and those who
+ * were fresh may not be any more. */
 static void server_look(struct xs_server *server)
 {
     struct xs_list *link;
@@ -58,7 +62,8 @@ static void server_look(struct xs_server *server)
     server->look_at_ns = XS_NEVER;
     for (link = server->conns.next; link != &server->conns; link = link->next) {
         struct xs_conn *conn = xs_container_of(link, struct xs_conn, link);
-        if (conn->state == XS_CONN_LINGER) {
+        if (conn->state == XS_CONN_LINGER || conn->state == XS_CONN_IDLE ||
+            conn->state == XS_CONN_HEAD) {
             xs_conn_dirty(conn);
         }
     }
@@ -245,7 +250,8 @@ static void on_alarm(struct xs_io *io)
     server_next_alarm(server);
 }
 
-/* STOPPING and nothing runs: nobody was promised anything any more. */
+/* STOPPING and nothing runs: nobody was promised anything any more, and only
+ * who has just begun may go on. */
 static void server_close_heads(struct xs_server *server)
 {
     struct xs_list *link = server->conns.next;
@@ -253,8 +259,10 @@ static void server_close_heads(struct xs_server *server)
     while (link != &server->conns) {
         struct xs_conn *conn = xs_container_of(link, struct xs_conn, link);
         link = link->next;
-        if (conn->state == XS_CONN_HEAD) {
-            xs_conn_shut(conn, XS_CONN_END_RESTING);
+        if (conn->state == XS_CONN_HEAD && !xs_rx_is_fresh(conn)) {
+            if (xs_rx_is_silent(conn)) {
+                xs_conn_shut(conn, XS_CONN_END_RESTING);
+            }
             xs_conn_dirty(conn);
         } else if (conn->state == XS_CONN_REST) {
             xs_conn_shut(conn, XS_CONN_END_LINGER);

@@ -88,7 +88,7 @@ struct xs_server {
     uint64_t alarm_at_ns;  /* what the backend was last asked for */
     uint64_t stop_at_ns;   /* STOPPING: when patience ends */
     uint64_t accept_at_ns; /* when to try accepting again */
-    uint64_t look_at_ns;   /* STOPPING: when to look at those who linger */
+    uint64_t look_at_ns;   /* STOPPING: when to look at those who may end */
     uint64_t common_until_ns; /* when `common` is stale */
     size_t common_len;
     char common[XS_COMMON_MAX];
@@ -120,9 +120,11 @@ XS_MUST_CHECK int xs_server_listen(struct xs_server *server,
 
 /* Accept nothing more, close idle connections at once, let what runs finish
  * with "connection: close" within `grace_ns`, then abort the rest. Who has
- * all that was sent and sends nothing is closed without lingering. May be
- * called again with another grace; 0 ends everything before it blocks again.
- * `stopped` is never called before this returns. */
+ * just connected, or just begun with a head, has XS_STOP_FRESH_NS from then on
+ * for a request, which is served likewise. Who has all that was sent and sends
+ * nothing is closed without lingering. May be called again with another grace;
+ * 0 ends everything before it blocks again. `stopped` is never called before
+ * this returns. */
 void xs_server_stop(struct xs_server *server, uint64_t grace_ns);
 
 #endif

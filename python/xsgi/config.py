@@ -267,7 +267,8 @@ class Config:
         30.0,
         kinds.patience,
         TIMEOUTS,
-        "For running requests to finish after SIGTERM or SIGINT.",
+        "For running requests to finish after SIGTERM or SIGINT, and fresh"
+        " connections to ask: these have 1s at most.",
         "--graceful-timeout",
     )
     timeout_lifespan_startup: float | None = _option(

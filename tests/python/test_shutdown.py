@@ -109,6 +109,45 @@ def test_signal_lets_running_requests_finish(
     half_sent.rest()
 
 
+def test_signal_lets_who_has_just_connected_ask(start, connect, way):
+    server = start(*way)
+    began = time.monotonic()
+    silent, half_sent = connect(server), connect(server)
+    half_sent.send(b"GET / HTTP/1.1\r\nHost: te")
+
+    server.signal(signal.SIGTERM)
+    server.wait_for_line("stopping")
+    silent.request("GET", "/")
+    half_sent.send(b"st\r\n\r\n")
+
+    # They have a second, and this machine may be busy.
+    if time.monotonic() < began + 0.9:
+        for client in (silent, half_sent):
+            answer = client.response()
+            assert answer.status == 200
+            assert answer.complete
+            assert answer.header("connection") == "close"
+            assert client.is_closed()
+    silent.close()
+    half_sent.close()
+    assert server.wait(SOON) == 0
+
+
+@pytest.mark.parametrize("grace", ["30s", "0"])
+def test_who_has_just_connected_and_says_nothing_does_not_keep_the_server(
+    start, connect, way, grace
+):
+    server = start(*way, "--timeout-graceful-shutdown", grace)
+    silent, half_sent = connect(server), connect(server)
+    half_sent.send(b"GET / HTTP/1.1\r\nHost: te")
+
+    server.signal(signal.SIGTERM)
+
+    assert silent.is_closed()
+    assert half_sent.is_closed()
+    assert server.wait(SOON) == 0
+
+
 @pytest.mark.parametrize(
     ("number", "more"),
     [(signal.SIGINT, "; Ctrl-C again ends it now"), (signal.SIGTERM, "")],

@@ -42,6 +42,11 @@
     X(ACCEPT_STALL,                                                        \
       "nobody is accepted any more once descriptors have run out")         \
     X(STOP_HANGS, "a server that stops waits for idle connections")        \
+    X(STOP_LOSES, "a stop closes who has just connected")                  \
+    X(STOP_LOSES_HEAD, "a stop closes who has just begun with a head")     \
+    X(STOP_DROPS, "a stop throws away what has come unread")               \
+    X(STOP_DEAF, "a stop waits for a request, and does not read it")       \
+    X(STAYS_FRESH, "a stop goes on to wait for who has just connected")    \
     X(EOF_BEHIND_OUTPUT, "a client that ends while it reads is forgotten") \
     X(EOF_UNTOLD, "the application is not told that the client has ended") \
     X(LINGERS_ON, "a stop waits for who has got everything")               \

@@ -210,16 +210,49 @@ MUTANTS = [
     (
         "STOP_HANGS",
         "core/conn/conn_rx.c",
-        "    if (conn->state == XS_CONN_IDLE && "
-        "server->state != XS_SERVER_RUNNING) {",
-        "    if (conn->state == XS_CONN_IDLE && !ON &&\n"
-        "        server->state != XS_SERVER_RUNNING) {",
+        "    if (conn->state == XS_CONN_IDLE && server->state != ",
+        "    if (conn->state == XS_CONN_IDLE && !ON && server->state != ",
+    ),
+    (
+        "STOP_DROPS",
+        "core/conn/conn_rx.c",
+        "    if (rx_is_dry(conn)) {\n        xs_rx_receive(conn);",
+        "    if (rx_is_dry(conn) && !ON) {\n        xs_rx_receive(conn);",
+    ),
+    (
+        "STOP_LOSES",
+        "core/conn/conn_rx.c",
+        "        !xs_rx_is_fresh(conn) && xs_rx_is_silent(conn)) {",
+        "        (!xs_rx_is_fresh(conn) || ON) && xs_rx_is_silent(conn)) {",
+    ),
+    (
+        "STOP_LOSES_HEAD",
+        "core/conn/server.c",
+        "        if (conn->state == XS_CONN_HEAD && !xs_rx_is_fresh(conn)) {",
+        "        if (conn->state == XS_CONN_HEAD &&\n"
+        "            (!xs_rx_is_fresh(conn) || ON)) {",
+    ),
+    (
+        "STOP_DEAF",
+        "core/conn/conn.c",
+        "    if (conn->state != XS_CONN_CLOSING && xs_rx_has_room(conn)) {",
+        "    if (conn->state != XS_CONN_CLOSING && xs_rx_has_room(conn) &&\n"
+        "        !(ON && conn->server->state == XS_SERVER_STOPPING &&\n"
+        "          conn->state == XS_CONN_IDLE)) {",
+    ),
+    (
+        "STAYS_FRESH",
+        "core/conn/conn.c",
+        "    if (server->state == XS_SERVER_STOPPING && "
+        "xs_rx_is_fresh(conn)) {",
+        "    if (server->state == XS_SERVER_STOPPING && !ON &&\n"
+        "        xs_rx_is_fresh(conn)) {",
     ),
     (
         "EOF_BEHIND_OUTPUT",
         "core/conn/conn_rx.c",
-        "    if (dry && conn->rx.eof) {",
-        "    if (dry && conn->rx.eof &&\n"
+        "    if (rx_is_dry(conn) && conn->rx.eof) {",
+        "    if (rx_is_dry(conn) && conn->rx.eof &&\n"
         "        !(ON && conn->tx.queue.bytes >= server->config.limits.tx_high)"
         ") {",
     ),
@@ -255,9 +288,9 @@ MUTANTS = [
         "LINGERS_ON",
         "core/conn/conn.c",
         "    } else if (conn->server->state == XS_SERVER_STOPPING) {\n"
-        "        xs_server_look(conn->server);",
+        "        xs_server_look(conn->server, 0);",
         "    } else if (conn->server->state == XS_SERVER_STOPPING && !ON) {\n"
-        "        xs_server_look(conn->server);",
+        "        xs_server_look(conn->server, 0);",
     ),
     (
         "HASTY_STOP",

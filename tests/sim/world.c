@@ -177,6 +177,8 @@ static void world_open_sim(struct world *world,
     xs_app_init(&world->app, world->sim, &world->pattern, &world->verdict);
     world->app.memory_fails = options->memory_fails;
     world->vague = sim.faults.percent[XS_LABEL_UNACKED_UNKNOWN] > 0;
+    world->misread = sim.faults.percent[XS_LABEL_RECV_AGAIN] > 0 ||
+                     sim.faults.percent[XS_LABEL_RECV_SHORT] > 0;
     for (unsigned i = 0; i < XS_LABEL_COUNT; i++) {
         world->app.kills = world->app.kills ||
                            (sim.faults.percent[i] > 0 &&

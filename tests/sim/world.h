@@ -40,15 +40,18 @@ struct world_site {
     bool eof;            /* the server has read the client's end */
     uint64_t recv_total; /* bytes that the server has read */
     uint64_t closed_ns;
-    bool closed;        /* the server has closed it */
-    bool expired;       /* a deadline of the server's has passed */
-    bool refused;       /* the server has refused a request */
-    unsigned told;      /* refusals that the server has told */
-    bool refusal_due;   /* the access log shall hear of it */
-    unsigned refusals;  /* that it was told of */
-    bool dead;          /* it was reset before the server closed */
-    uint64_t conn_id;   /* the server's number; 0 until accepted */
-    uint64_t accept_ns; /* when these last happened */
+    bool closed;       /* the server has closed it */
+    bool expired;      /* a deadline of the server's has passed */
+    bool refused;      /* the server has refused a request */
+    unsigned told;     /* refusals that the server has told */
+    bool refusal_due;  /* the access log shall hear of it */
+    unsigned refusals; /* that it was told of */
+    bool dead;         /* it was reset before the server closed */
+    uint64_t conn_id;  /* the server's number; 0 until accepted */
+    unsigned was;      /* an xs_conn_state: before it was closing */
+    uint64_t here;     /* bytes that had arrived when it began to close */
+    uint64_t head_ns;  /* when these last happened */
+    uint64_t accept_ns;
     uint64_t recv_ns;
     uint64_t write_ns;
     uint64_t end_ns;
@@ -94,6 +97,7 @@ struct world {
     bool stopped_early; /* while clients were busy: an excuse */
     bool memory_fails;
     unsigned stops; /* times that it said so */
+    bool misread;   /* `recv` may give less than there is */
     bool vague;     /* nobody can say what a client has acknowledged */
     uint64_t steps;
     uint64_t steps_max; /* XS_NEVER: as many as it takes */
@@ -127,7 +131,6 @@ void world_fini(struct world *world);
 void world_tap(struct world_site *site);
 void world_on_note(void *user, const char *what, uint64_t a, uint64_t b);
 void world_on_access(void *user, const struct xs_access *access);
-void world_on_stopped(void *user);
 void world_on_conn_close(void *user, void *conn_user);
 void world_on_refused(void *user, const struct xs_io_addr *peer,
                       enum xs_refusal why, bool answered);
@@ -143,6 +146,18 @@ __attribute__((format(printf, 3, 4))) void world_fault(struct world_site *site,
 void world_on_idle(void *user);
 /* Also when it is closed: time may have passed in between. */
 void world_check_linger(struct world_site *site);
+
+/* world_stop.c */
+
+void world_on_stopped(void *user);
+/* The server says that its connection has moved: to an xs_conn_state. */
+void world_moved(struct world_site *site, unsigned state);
+/* It has ended a connection that is not dead. */
+void world_check_lost(struct world_site *site);
+/* The server stops, no request is at the application, and this one is still
+ * there: the first request may come, or the rest of a head, for a short time.
+ * With other requests at the application there is more of it for a head. */
+void world_check_stopping(struct world_site *site, bool is_idle);
 
 /* world_end.c */
 

@@ -1,5 +1,5 @@
 /* world_idle.c - what must hold whenever time is about to pass: all that can
- * be done at this moment has been done. O8, O9, O10, O11, O12. */
+ * be done at this moment has been done. O8, O9, O10, O11, O12, O22. */
 
 #include "core/base/limits.h"
 #include "tests/sim/world.h"
@@ -41,8 +41,8 @@ static void site_check_resting(struct world_site *site)
     if (conn->model.close_said) {
         world_fault(site, XS_ORACLE_O8, "it said that it closes, and does not");
     }
-    if (site->world->stopped && site->recv_total == handled) {
-        world_fault(site, XS_ORACLE_O8, "an idle connection outlives the stop");
+    if (site->world->stopped) {
+        world_check_stopping(site, site->recv_total == handled);
     }
     if (site->eof && site->recv_total == handled) {
         world_fault(site, XS_ORACLE_O8,
@@ -58,7 +58,7 @@ void world_check_linger(struct world_site *site)
     uint64_t late = xs_sim_stats(world->sim)->late_ns + WORLD_LATE_MAX_NS;
 
     if (world->stopped && site->ended && site->dropped == 0 && !world->vague &&
-        !site->owed && site_now(site) > since + XS_LINGER_LOOK_NS + late) {
+        !site->owed && site_now(site) > since + XS_STOP_LOOK_NS + late) {
         world_fault(site, XS_ORACLE_O10,
                     "a stop waits for one who has got everything");
     }
