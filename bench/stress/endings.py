@@ -49,8 +49,9 @@ def begin(port: int, kind: str) -> Client:
 def noted(port: int, name: str) -> dict[str, list[int]]:
     """What the application noted, with that name; {} if it never comes."""
     end = time.monotonic() + LOST_S
+    found: dict[str, list[int]] = {}
     while time.monotonic() < end:
-        found = json.loads(get(port, "/seen"))
+        found.update(json.loads(get(port, "/seen")))
         if name in found:
             return found
         time.sleep(0.01)

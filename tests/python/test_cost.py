@@ -8,6 +8,7 @@ import time
 import pytest
 
 import raw
+import wsgi_probe
 
 WAYS = {
     "asgi": ("examples.hello:app",),
@@ -63,6 +64,34 @@ def test_pipelined_requests_cost_one_write(server):
         for _ in range(16):
             assert client.response().status == 200
         assert segments_in(client) - before == 1
+
+
+def writes_for(client, target):
+    """How many segments the response to one more request comes in."""
+    client.get(target)
+    before = segments_in(client)
+    assert client.get(target).complete
+    return segments_in(client) - before
+
+
+@pytest.mark.parametrize("loop", ["xsgi", "asyncio"])
+@pytest.mark.parametrize("target", ["/hello", "/chunks"])
+def test_messages_without_a_wait_between_them_cost_one_write(
+    serve, loop, target
+):
+    server = serve("asgi_app:app", "--loop", loop, "--no-access-log")
+    with raw.Client(server.address) as client:
+        assert writes_for(client, target) == 1
+
+
+@pytest.mark.parametrize("threads", wsgi_probe.THREADS)
+def test_blocks_of_a_list_cost_one_write(threads):
+    app = wsgi_probe.answering(lambda: [b"x" * 33] * 3)
+    with (
+        wsgi_probe.Probe(app, threads) as probe,
+        probe.connect() as client,
+    ):
+        assert writes_for(client, "/") == 1
 
 
 @pytest.mark.parametrize("connected", [False, True])
