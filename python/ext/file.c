@@ -134,3 +134,41 @@ int ext_file_lend(struct xs_request *req, struct ext_file *file,
     }
     return err;
 }
+
+#define RANGE_NAME "xsgi.range"
+
+struct ext_range *ext_range_of(PyObject *block)
+{
+    if (!PyCapsule_IsValid(block, RANGE_NAME)) {
+        return NULL;
+    }
+    return PyCapsule_GetPointer(block, RANGE_NAME);
+}
+
+static void range_free(PyObject *block)
+{
+    struct ext_range *range = ext_range_of(block);
+
+    if (range->file.fd >= 0) {
+        ext_file_close(&range->file);
+    }
+    PyMem_Free(range);
+}
+
+PyObject *ext_range_new(struct ext_file *file, uint64_t offset, size_t len)
+{
+    struct ext_range *range = PyMem_Malloc(sizeof *range);
+    PyObject *block = NULL;
+
+    if (range == NULL) {
+        PyErr_NoMemory();
+    } else {
+        *range = (struct ext_range){*file, offset, len};
+        block = PyCapsule_New(range, RANGE_NAME, range_free);
+    }
+    if (block == NULL) {
+        PyMem_Free(range);
+        ext_file_close(file);
+    }
+    return block;
+}

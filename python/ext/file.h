@@ -38,4 +38,18 @@ void ext_file_close(struct ext_file *file);
 XS_MUST_CHECK int ext_file_lend(struct xs_request *req, struct ext_file *file,
                                 uint64_t offset, size_t len, bool more);
 
+/* A range of a file as an object, which stands where bytes may: see ext_lend.
+ * It closes what was not lent. */
+struct ext_range {
+    struct ext_file file;
+    uint64_t offset;
+    size_t len;
+};
+
+/* New. Takes the descriptor; NULL with an exception set: it is closed. */
+PyObject *ext_range_new(struct ext_file *file, uint64_t offset, size_t len);
+
+/* What is in it; NULL: `block` is no range. */
+struct ext_range *ext_range_of(PyObject *block);
+
 #endif

@@ -5,6 +5,7 @@
 #include "core/base/base.h"
 #include "core/base/limits.h"
 #include "python/ext/bridge.h"
+#include "python/ext/file.h"
 #include "python/ext/fork.h"
 
 PyDoc_STRVAR(disconnected_doc,
@@ -102,11 +103,34 @@ static void lend_release(void *owner)
     Py_DECREF((PyObject *)owner);
 }
 
+size_t ext_block_len(PyObject *block)
+{
+    if (block == NULL) {
+        return 0;
+    }
+    return PyBytes_Check(block) ? (size_t)PyBytes_GET_SIZE(block)
+                                : ext_range_of(block)->len;
+}
+
+static int lend_range(struct xs_request *req, struct ext_range *range,
+                      bool more)
+{
+    int err = ext_file_lend(req, &range->file, range->offset, range->len, more);
+
+    if (err == 0) {
+        range->file.fd = -1; /* taken */
+    }
+    return err;
+}
+
 int ext_lend(struct xs_request *req, PyObject *block, bool more)
 {
     struct xs_lent lent = {.release = NULL};
     int err;
 
+    if (block != NULL && !PyBytes_Check(block)) {
+        return lend_range(req, ext_range_of(block), more);
+    }
     if (block != NULL) {
         lent.bytes = xs_slice_of(PyBytes_AS_STRING(block),
                                  (size_t)PyBytes_GET_SIZE(block));

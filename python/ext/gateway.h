@@ -77,8 +77,11 @@ void ext_gateway_fini(struct ext_gateway *gateway);
 void ext_gateway_upgrade(struct ext_gateway *gateway,
                          const struct xs_head *head);
 
-/* Give `block` (bytes; NULL: none) to the core: by reference if it is long.
- * Errors as xs_response_body. */
+/* How many bytes `block` stands for: bytes, a range of a file (file.h), NULL. */
+size_t ext_block_len(PyObject *block);
+
+/* Give `block` to the core: by reference if it is long. Errors as
+ * xs_response_body. */
 XS_MUST_CHECK int ext_lend(struct xs_request *req, PyObject *block, bool more);
 
 /* Raise `disconnected` with the reason; `why` counts if `told`: on_abort came.

@@ -27,7 +27,7 @@
 #define BLOCKS_MAX 2u
 
 struct piece {
-    PyObject *block; /* owned; NULL: no bytes */
+    PyObject *block; /* owned; NULL: no bytes; see ext_lend */
     bool more;
 };
 
@@ -122,9 +122,7 @@ static bool take_piece(struct wsgi_channel *channel, struct piece *piece,
         *piece = channel->pieces[channel->piece_first];
         channel->piece_first = (channel->piece_first + 1) % PIECES_MAX;
         channel->piece_count--;
-        if (piece->block != NULL) {
-            channel->piece_bytes -= (size_t)PyBytes_GET_SIZE(piece->block);
-        }
+        channel->piece_bytes -= ext_block_len(piece->block);
         head[0] = channel->status;
         head[1] = channel->fields;
         channel->status = NULL;
@@ -417,7 +415,7 @@ static bool count_put(struct wsgi_channel *channel, size_t len, bool more)
 int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
                      bool flush)
 {
-    size_t len = block == NULL ? 0 : (size_t)PyBytes_GET_SIZE(block);
+    size_t len = ext_block_len(block);
     bool over;
     int err;
 

@@ -1,8 +1,14 @@
 /* wsgi_file.c - wsgi.file_wrapper: a file as the blocks of a response.
  *
  * `close` is there for every file and does nothing if the file has none, so
- * that the gateway, and whoever wraps this, need not ask. */
+ * that the gateway, and whoever wraps this, need not ask.
+ *
+ * The gateway sends what it can by sendfile (PEP 3333, "Optional
+ * Platform-Specific File Handling"), which is what Python's own binary files
+ * have left, exactly of these types. Others may have a descriptor and give
+ * something else: that of gzip.GzipFile is the compressed file's. */
 
+#include "python/ext/file.h"
 #include "python/ext/wsgi_parts.h"
 
 struct wsgi_file {
@@ -43,6 +49,88 @@ static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     return self;
+}
+
+/* Whether `object` is exactly of the type io.NAME. -1 with an exception set. */
+static int is_of_io(PyObject *object, const char *name)
+{
+    PyObject *io = PyImport_ImportModule("io");
+    PyObject *type = io == NULL ? NULL : PyObject_GetAttrString(io, name);
+    int is = type == NULL ? -1 : (PyObject *)Py_TYPE(object) == type;
+
+    Py_XDECREF(type);
+    Py_XDECREF(io);
+    return is;
+}
+
+/* Whether nothing is between `file` and its descriptor but a buffer of its
+ * own. -1 with an exception set. */
+static int file_is_plain(PyObject *file)
+{
+    int is = is_of_io(file, "FileIO");
+    PyObject *raw;
+
+    if (is == 0) {
+        is = is_of_io(file, "BufferedReader");
+        if (is <= 0) {
+            return is;
+        }
+        raw = PyObject_GetAttrString(file, "raw");
+        is = raw == NULL ? -1 : is_of_io(raw, "FileIO");
+        Py_XDECREF(raw);
+    }
+    return is;
+}
+
+/* Where it stands; -1 with an exception set. */
+static long long file_place(PyObject *file)
+{
+    PyObject *place = PyObject_CallMethod(file, "tell", NULL);
+    long long at = place == NULL ? -1 : PyLong_AsLongLong(place);
+
+    Py_XDECREF(place);
+    return at;
+}
+
+/* What goes wrong here will go wrong again when it is read: then it is said. */
+static PyObject *file_blocks(void)
+{
+    if (PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+    }
+    return NULL;
+}
+
+PyObject *wsgi_file_range(PyObject *wrapper, uint64_t max)
+{
+    PyObject *inner = file_of(wrapper)->file;
+    struct ext_file file;
+    long long at;
+    uint64_t len;
+    int is = inner == NULL ? 0 : file_is_plain(inner);
+    int fd;
+
+    if (is <= 0) {
+        return is < 0 ? file_blocks() : NULL;
+    }
+    at = file_place(inner);
+    fd = at < 0 ? -1 : PyObject_AsFileDescriptor(inner);
+    if (fd < 0) {
+        return file_blocks();
+    }
+    if (!ext_file_fits(fd)) {
+        return NULL;
+    }
+    if (ext_file_dup(&file, fd, "wsgi.file_wrapper") < 0) {
+        return file_blocks();
+    }
+    len = file.size > (uint64_t)at ? file.size - (uint64_t)at : 0;
+    len = len < max ? len : max;
+    if (len == 0) {
+        ext_file_close(&file);
+        return NULL;
+    }
+    return ext_range_new(&file, (uint64_t)at, (size_t)len);
 }
 
 static PyObject *file_iternext(PyObject *self)

@@ -106,6 +106,7 @@ struct wsgi_request {
     enum wsgi_head head;
     bool is_bodiless; /* the status allows no body */
     bool has_length;  /* the application gave Content-Length */
+    uint64_t length;  /* it, with has_length */
     bool is_indexed;  /* the result is a list or a tuple */
     bool is_running;  /* counted in gateway->running */
     bool is_short;    /* its body, which waits in memory; see wsgi_spool.c */
@@ -175,6 +176,11 @@ PyObject *wsgi_input_of_channel(struct wsgi_request *request);
 /* wsgi_file.c */
 
 int wsgi_file_init_type(PyObject *module, struct ext_wsgi *wsgi);
+
+/* What is left of the file that `wrapper`, of wsgi->file_type, has, at most
+ * `max` bytes: a new range, see file.h. NULL: its blocks are to be asked for;
+ * or an exception is set. */
+PyObject *wsgi_file_range(PyObject *wrapper, uint64_t max);
 
 /* wsgi_request.c */
 

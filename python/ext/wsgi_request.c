@@ -118,6 +118,7 @@ static int set_head(struct wsgi_request *request, PyObject *status,
     }
     request->head = WSGI_HEAD_SET;
     request->has_length = facts.has_length;
+    request->length = facts.length;
     request->is_bodiless = facts.is_bodiless;
     return 0;
 }

@@ -7,8 +7,9 @@
  *
  * A list or a tuple is all there: its blocks are given to the core without a
  * flush between them, and leave together. Of anything else PEP 3333 says that
- * a block may not be held back while the next one is asked for. On a worker's
- * thread `put` waits, so there is one `go` from start to end. */
+ * a block may not be held back while the next one is asked for. A file that the
+ * system can send is one block. On a worker's thread `put` waits, so there is
+ * one `go` from start to end. */
 
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "core/base/limits.h"
 #include "core/http1/digits.h"
 #include "python/ext/bridge.h"
+#include "python/ext/file.h"
 #include "python/ext/wsgi_parts.h"
 
 /* Blocks of a list that are sent in one turn. No code of the application runs
@@ -31,7 +33,7 @@ enum step {
 
 static int check_block(PyObject *block)
 {
-    if (PyBytes_Check(block)) {
+    if (PyBytes_Check(block) || ext_range_of(block) != NULL) {
         return 0;
     }
     PyErr_Format(PyExc_TypeError,
@@ -160,14 +162,42 @@ static Py_ssize_t count_of(PyObject *result)
     return count;
 }
 
+/* The application returned wsgi.file_wrapper: if all of the body is to come
+ * from it, and the system can send it, it is one block. 0: it cannot; -1 with
+ * an exception set. */
+static int take_file(struct wsgi_request *request, PyObject *result)
+{
+    PyObject *range;
+
+    if (Py_TYPE(result) != request->gateway->wsgi->file_type ||
+        request->head != WSGI_HEAD_SET || request->spooled > 0) {
+        return 0;
+    }
+    range = wsgi_file_range(result,
+                            request->has_length ? request->length : SIZE_MAX);
+    if (range == NULL) {
+        return PyErr_Occurred() != NULL ? -1 : 0;
+    }
+    request->is_indexed = true;
+    request->blocks = PyTuple_Pack(1, range);
+    Py_DECREF(range);
+    return request->blocks == NULL ? -1 : 1;
+}
+
 int wsgi_response_take(struct wsgi_request *request, PyObject *result)
 {
+    int taken;
+
     XS_ASSERT(request->result == NULL);
     request->result = result;
     if (PyList_CheckExact(result) || PyTuple_CheckExact(result)) {
         request->is_indexed = true;
         request->blocks = Py_NewRef(result);
         return indexed_count(result) > 1 ? take_several(request) : 0;
+    }
+    taken = take_file(request, result);
+    if (taken != 0) {
+        return taken < 0 ? -1 : 0;
     }
     request->count = count_of(result);
     if (request->count < 0 && PyErr_Occurred() != NULL) {
