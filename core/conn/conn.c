@@ -159,12 +159,6 @@ void xs_conn_shut(struct xs_conn *conn, enum xs_conn_end end)
     }
 }
 
-enum xs_conn_end xs_conn_torn_end(const struct xs_conn *conn)
-{
-    return conn->tx.writer.framing == XS_FRAMING_CLOSE ? XS_CONN_END_RESET
-                                                       : XS_CONN_END_LINGER;
-}
-
 void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
                    enum xs_refusal refusal)
 {
@@ -176,7 +170,7 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
     err = xs_response_abort(conn, refusal);
     xs_request_end(conn, xs_abort_word(why));
     if (why == XS_ABORT_FILE) {
-        end = xs_conn_torn_end(conn);
+        end = xs_response_torn_end(conn);
     } else if (err == 0) {
         end = XS_CONN_END_LINGER;
     }
@@ -372,7 +366,7 @@ static void conn_tear(struct xs_conn *conn)
         xs_conn_abort(conn, XS_ABORT_FILE, XS_REFUSE_NOT);
     } else {
         xs_access_cut(conn, XS_ABORT_FILE);
-        xs_conn_shut(conn, xs_conn_torn_end(conn));
+        xs_conn_shut(conn, xs_response_torn_end(conn));
     }
     xs_tx_drop(conn);
 }

@@ -175,10 +175,6 @@ void xs_conn_go(struct xs_conn *conn, enum xs_conn_state next);
  * (later in the enum) that was set before stays. */
 void xs_conn_shut(struct xs_conn *conn, enum xs_conn_end end);
 
-/* How it ends behind a part of a response: that this ends too early shows,
- * unless its end is that of the stream. */
-enum xs_conn_end xs_conn_torn_end(const struct xs_conn *conn);
-
 /* Gone, now: everything is released but the struct. */
 void xs_conn_close(struct xs_conn *conn, bool abort);
 
@@ -312,6 +308,10 @@ void xs_request_notify(struct xs_conn *conn);
 
 /* Be ready for the response to the present request. */
 void xs_response_begin(struct xs_conn *conn);
+
+/* How the connection ends behind a part of a response: that this ends too
+ * early shows, unless its end is that of the stream. */
+enum xs_conn_end xs_response_torn_end(const struct xs_conn *conn);
 
 /* The request is aborted. If its response has not begun to leave, drop it, and
  * answer `refusal` instead, if it is one. XS_EGONE: nothing was answered. */

@@ -34,6 +34,12 @@ void xs_response_begin(struct xs_conn *conn)
                     head->keep_alive, xs_server_common(conn->server));
 }
 
+enum xs_conn_end xs_response_torn_end(const struct xs_conn *conn)
+{
+    return conn->tx.writer.framing == XS_FRAMING_CLOSE ? XS_CONN_END_RESET
+                                                       : XS_CONN_END_LINGER;
+}
+
 int xs_response_abort(struct xs_conn *conn, enum xs_refusal refusal)
 {
     struct xs_writer *writer = &conn->tx.writer;
@@ -179,7 +185,7 @@ void xs_response_flush(struct xs_request *req)
 static void response_fail_late(struct xs_conn *conn)
 {
     xs_request_end(conn, "failed");
-    xs_conn_shut(conn, xs_conn_torn_end(conn));
+    xs_conn_shut(conn, xs_response_torn_end(conn));
     xs_conn_dirty(conn);
 }
 

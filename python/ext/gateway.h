@@ -77,7 +77,8 @@ void ext_gateway_fini(struct ext_gateway *gateway);
 void ext_gateway_upgrade(struct ext_gateway *gateway,
                          const struct xs_head *head);
 
-/* How many bytes `block` stands for: bytes, a range of a file (file.h), NULL. */
+/* How many bytes `block` stands for: bytes, a range of a file (file.h), NULL.
+ */
 size_t ext_block_len(PyObject *block);
 
 /* Give `block` to the core: by reference if it is long. Errors as

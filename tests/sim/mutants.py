@@ -411,7 +411,7 @@ MUTANTS = [
     ),
     (
         "FILE_LOOKS_WHOLE",
-        "core/conn/conn.c",
+        "core/conn/response.c",
         "    return conn->tx.writer.framing == XS_FRAMING_CLOSE ? ",
         "    return !ON && conn->tx.writer.framing == XS_FRAMING_CLOSE ? ",
     ),
