@@ -267,8 +267,7 @@ class Config:
         30.0,
         kinds.patience,
         TIMEOUTS,
-        "For running requests to finish after SIGTERM or SIGINT, and fresh"
-        " connections to ask: these have 1s at most.",
+        "For running requests after SIGTERM or SIGINT; new connections have 1s.",
         "--graceful-timeout",
     )
     timeout_lifespan_startup: float | None = _option(
