@@ -126,6 +126,9 @@ def _configure(source: str | Mapping[str, Any]) -> None:
         elif source.endswith((".json", ".yaml", ".yml")):
             settings = _read(pathlib.Path(source))
         else:
+            # To fileConfig a file that cannot be read may be an empty one.
+            with open(source, "rb"):
+                pass
             logging.config.fileConfig(source, disable_existing_loggers=False)
             return
         # Without this, logging switches off all loggers that are there already.

@@ -258,13 +258,22 @@ def test_missing_file_is_one_line(serve):
     ]
 
 
-def test_missing_ini_file_is_one_line(serve):
+def test_missing_ini_file_is_one_line_that_says_so(serve):
     options = ("--log-config", "/no/such/file.ini")
     server = serve("log_app:wsgi", *options, ready=False)
 
     assert server.wait() == 2
-    assert len(server.stderr) == 1
-    assert "/no/such/file.ini" in server.stderr[0]
+    assert server.stderr == [
+        "xsgi: log_config: /no/such/file.ini: No such file or directory"
+    ]
+
+
+def test_ini_file_that_is_a_folder_is_one_line_that_says_so(serve, tmp_path):
+    options = ("--log-config", str(tmp_path))
+    server = serve("log_app:wsgi", *options, ready=False)
+
+    assert server.wait() == 2
+    assert server.stderr == [f"xsgi: log_config: {tmp_path}: Is a directory"]
 
 
 @pytest.fixture
