@@ -142,8 +142,12 @@ def _import(target: str, app_dir: str) -> Any:
 
 
 def _example(module_name: str) -> str:
-    stem = os.path.basename(module_name.removesuffix(".py"))
-    return f"{stem or 'main'}:app"
+    """What to write for a module; of a file below here, its dotted name."""
+    path = os.path.normpath(module_name.removesuffix(".py"))
+    dotted = path.replace("/", ".")
+    if not all(part.isidentifier() for part in dotted.split(".")):
+        dotted = os.path.basename(path)
+    return f"{dotted.strip('.') or 'main'}:app"
 
 
 def _import_module(name: str, folder: str) -> types.ModuleType:

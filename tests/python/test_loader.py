@@ -125,7 +125,12 @@ def test_interface_that_the_application_has_not_is_taken_with_a_warning(
     [
         ("site_a", {}, '"site_a" is not MODULE:ATTRIBUTE, as in "site_a:app".'),
         (":app", {}, '":app" is not MODULE:ATTRIBUTE, as in "main:app".'),
-        ("a/site_a.py:app", {}, 'not a file, as in "site_a:app"'),
+        ("site_a.py:app", {}, 'not a file, as in "site_a:app"'),
+        ("./site_a.py:app", {}, 'not a file, as in "site_a:app"'),
+        ("a/site_a.py:app", {}, 'not a file, as in "a.site_a:app"'),
+        ("a/site_a:app", {}, 'not a file, as in "a.site_a:app"'),
+        ("../site_a.py:app", {}, 'not a file, as in "site_a:app"'),
+        ("/srv/a/site_a.py:app", {}, 'not a file, as in "site_a:app"'),
         ("site_a:create_app()", {}, 'write "site_a:create_app" --factory'),
         ("sit_a:app", {}, 'module "sit_a" was not found: looked in .* and on'),
         ("sit_a:app", {}, 'Did you mean "site_a"'),
