@@ -50,6 +50,10 @@ _PLACES = {
 }
 
 
+#: What is no flag on the command line.
+_POSITION = {"app": "MODULE:ATTRIBUTE"}
+
+
 @dataclass(frozen=True)
 class Source:
     """A flag, a variable, or a key in a file."""
@@ -117,7 +121,7 @@ def variable_of(name: str) -> str:
 
 def from_flags(flags: Mapping[str, Any]) -> Settings:
     return {
-        name: Setting(value, Source(flag_of(name)))
+        name: Setting(value, Source(_POSITION.get(name, flag_of(name))))
         for name, value in flags.items()
     }
 
@@ -184,6 +188,9 @@ def from_file(environ: Mapping[str, str], file: str | None) -> Settings:
         source = Source(plain(prefix + key), plain(path))
         name = key.replace("-", "_")
         if name not in config.names():
+            hint = foreign.hint(flag_of(name))
+            if hint is not None:
+                raise ConfigError(f"{source}: {hint}")
             guess = foreign.guess(name, config.spellings())
             meant = f" Did you mean {guess}?" if guess else ""
             raise ConfigError(f"{source} is not an option.{meant}")

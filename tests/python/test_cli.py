@@ -291,6 +291,12 @@ def test_what_is_shown_is_a_file_for_config(
     assert direct.threads == 3
 
 
+def test_application_of_the_command_line_is_shown_as_such(sourced, capsys):
+    found = lines_of(shown(capsys, "a:b"))
+
+    assert found["app"] == ('"a:b"', "from MODULE:ATTRIBUTE")
+
+
 def test_config_is_shown_without_an_application(capsys):
     assert "\n# app: not set\n" in shown(capsys)
 
