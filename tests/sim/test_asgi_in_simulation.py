@@ -9,11 +9,12 @@ One failing seed is run again by naming it:
 import asyncio
 import gc
 import os
+import pathlib
 import types
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 from xsgi import _xsgi
@@ -22,6 +23,8 @@ from xsgi.loop import Loop
 SEEDS = int(os.environ.get("XSGI_SIM_SEEDS", "60"))
 PARTS = [bytes([65 + i % 26]) * 3000 for i in range(40)]
 STREAMED = b"".join(PARTS)
+FILE = pathlib.Path(__file__).parents[1] / "http" / "smuggling.md"
+FDS = pathlib.Path("/proc/self/fd")
 
 if "XSGI_SIM_SEED" in os.environ:
     seeds = [int(os.environ["XSGI_SIM_SEED"])]
@@ -50,10 +53,15 @@ async def upload(request):
     return JSONResponse({"total": total})
 
 
+async def file(request):
+    return FileResponse(FILE, stat_result=FILE.stat())
+
+
 APP = Starlette(
     routes=[
         Route("/hello", hello),
         Route("/stream", stream),
+        Route("/file", file),
         Route("/upload", upload, methods=["POST"]),
     ]
 )
@@ -138,6 +146,7 @@ async def scenario(loop, address):
         exchange(loop, address, get("/hello?wait=20&name=late")),
         exchange(loop, address, get("/stream")),
         exchange(loop, address, POST),
+        exchange(loop, address, get("/file")),
     )
 
 
@@ -185,6 +194,7 @@ WANTED = [
     b'{"hello":"late"}',
     STREAMED,
     b'{"total":200000}',
+    FILE.read_bytes(),
 ]
 
 
@@ -192,8 +202,33 @@ def test_every_response_arrives_whole_in_nice_weather():
     got, _, stats = simulate(0, faults=False)
 
     assert [body_of(response) for response, _ in got] == WANTED
-    assert stats["served"] == 4
+    assert stats["served"] == 5
     assert stats["connections"] == 0
+
+
+def is_whole(response, wanted):
+    """Whether a client would take it for the whole of the response."""
+    if wanted is STREAMED:
+        return response.endswith(b"0\r\n\r\n")
+    # A file may end early, and be seen to.
+    head, body = response.split(b"\r\n\r\n", 1)
+    length = f"content-length: {len(wanted)}\r\n".encode()
+    assert length in head + b"\r\n"
+    assert wanted.startswith(body)
+    return wanted is not WANTED[-1] or len(body) == len(wanted)
+
+
+def descriptors():
+    return len(list(FDS.iterdir())) if FDS.exists() else 0
+
+
+@pytest.mark.parametrize("seed", seeds)
+def test_files_are_closed_whatever_happens(seed):
+    before = descriptors()
+
+    simulate(seed)
+
+    assert descriptors() == before, f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", seeds)
@@ -202,7 +237,7 @@ def test_what_arrives_whole_is_right_under_faults(seed):
 
     for (response, reset), wanted in zip(got, WANTED, strict=True):
         if response.startswith(b"HTTP/1.1 200 ") and not reset:
-            if response.endswith(b"0\r\n\r\n") or wanted is not STREAMED:
+            if is_whole(response, wanted):
                 assert body_of(response) == wanted, f"seed {seed}"
     assert stats["connections"] == 0, f"seed {seed}"
     assert stats["requests"] == 0, f"seed {seed}"
