@@ -15,6 +15,7 @@
  *     xs_request_body, xs_request_body_consume      <-- take the body
  *     xs_response_hint                              <-- before the answer
  *     xs_response_start, _header, _body, _flush     <-- answer
+ *     xs_response_expect_trailers, _trailers        <-- behind the body
  *     xs_response_fail                              <-- cannot answer
  *
  * The rules. Each has a test in tests/contract.
@@ -42,7 +43,8 @@
  *      reaches the peer as far as it was given before a `fail` or abort.
  *  11. The first call is `xs_response_start`, then headers, then bodies, the
  *      last with `more` false. The head leaves with the first body piece.
- *      Hints come before them all, and each leaves at once.
+ *      Hints come before them all, and each leaves at once. If trailers are
+ *      expected the last trailers end the response, not the last body.
  *  12. Until the first `xs_response_body`, `xs_response_start` may be called
  *      again: it drops the head given before.
  *  13. `req->client` is asked for with each request anew, who is trusted once
@@ -190,6 +192,27 @@ XS_MUST_CHECK int xs_response_header(struct xs_request *req,
  *   XS_ENOMEM   fail it */
 XS_MUST_CHECK int xs_response_body(struct xs_request *req,
                                    const struct xs_lent *lent, bool more);
+
+/* Fields will follow the body: `xs_response_trailers` with `more` false ends
+ * the response and the request, and not `xs_response_body`. If the client takes
+ * them (TE: trailers) and the response may be chunked, it is.
+ *
+ * Errors: XS_ESTATE: not between start and the first body piece. */
+XS_MUST_CHECK int xs_response_expect_trailers(struct xs_request *req);
+
+/* Add trailer fields behind the last body piece. They leave with the end, in
+ * order; to a client that does not take them, or behind a body that is not
+ * chunked, not at all. Never waits.
+ *
+ * Errors: nothing was taken
+ *   XS_EINVALID  as with xs_response_header, or a field that may not be in a
+ *                trailer (RFC 9110 6.5.1)
+ *   XS_ELIMIT    all of them are more than XS_ASIDE_MAX bytes
+ *   XS_ESTATE    not behind the last body piece of a response that expects them
+ *   XS_EGONE, XS_ENOMEM  see xs_response_body */
+XS_MUST_CHECK int xs_response_trailers(struct xs_request *req,
+                                       const struct xs_field *fields,
+                                       unsigned count, bool more);
 
 /* The queue is over its high mark: wait for `on_drain` before more. */
 bool xs_response_full(const struct xs_request *req);

@@ -62,9 +62,9 @@ static void log_head(struct xs_bytes *log, const struct xs_head *head)
     log_line(log, " path", head->path);
     log_line(log, " query", head->query);
     log_line(log, " authority", head->authority);
-    xs_bytes_print(log, " %u %d %d %d %d %" PRIu64 "\n", head->minor,
-                   head->keep_alive, head->expect_continue, head->is_head,
-                   chunked, head->length);
+    xs_bytes_print(log, " %u %d %d %d %d %d %" PRIu64 "\n", head->minor,
+                   head->keep_alive, head->trailers, head->expect_continue,
+                   head->is_head, chunked, head->length);
     for (unsigned i = 0; i < head->field_count; i++) {
         log_field(log, head->fields[i].name, head->fields[i].value);
     }
@@ -77,8 +77,8 @@ static void log_reading(struct xs_bytes *log, const struct reading *in)
     log_line(log, " path", in->parts.path);
     log_line(log, " query", in->parts.query);
     log_line(log, " authority", in->parts.authority);
-    xs_bytes_print(log, " %u %d %d %d %d %" PRIu64 "\n", in->minor,
-                   in->keep_alive, in->expect, in->is_head, in->chunked,
+    xs_bytes_print(log, " %u %d %d %d %d %d %" PRIu64 "\n", in->minor,
+                   in->keep_alive, in->te, in->expect, in->is_head, in->chunked,
                    in->length);
     for (unsigned i = 0; i < in->field_count; i++) {
         log_field(log, in->fields[i].name, in->fields[i].value);

@@ -59,8 +59,9 @@ MUTANTS = [
         "writer",
         "the last chunk is missing when it comes alone",
         "core/http1/writer.c",
-        "        .terminator = chunked && !more,",
-        "        .terminator = chunked && !more && !(ON && !with_data),",
+        "        .terminator = chunked && !more && !writer->trailing,",
+        "        .terminator = chunked && !more && !writer->trailing &&"
+        " !(ON && !with_data),",
     ),
     (
         "writer",

@@ -191,12 +191,15 @@ static bool read_wishes(struct reading *out)
     bool keep = false;
     unsigned all;
 
+    out->te = false;
     for (unsigned i = 0; i < out->field_count; i++) {
         struct xs_slice value = out->fields[i].value;
 
         if (grammar_is(out->fields[i].name, "connection")) {
             close |= grammar_list_count(value, "close", &all) > 0;
             keep |= grammar_list_count(value, "keep-alive", &all) > 0;
+        } else if (grammar_is(out->fields[i].name, "te")) {
+            out->te |= grammar_list_count(value, "trailers", &all) > 0;
         } else if (grammar_is(out->fields[i].name, "expect") &&
                    out->minor > 0) {
             known += grammar_list_count(value, "100-continue", &all);

@@ -39,6 +39,7 @@ struct reading {
     bool chunked;
     uint64_t length; /* of a body that is not chunked */
     bool keep_alive;
+    bool te;
     bool expect;
     bool is_head;
 

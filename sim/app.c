@@ -124,7 +124,7 @@ static void call_check_head(struct xs_app_call *call,
     }
     if (!xs_slice_eq(head->method, plan->method) ||
         head->minor != plan->minor || head->is_head != plan->is_head ||
-        head->keep_alive != plan->keep_alive ||
+        head->keep_alive != plan->keep_alive || head->trailers != plan->te ||
         head->expect_continue !=
             (plan->expect && head->framing != XS_FRAMING_NONE) ||
         !xs_slice_eq(head->target, target) ||

@@ -73,6 +73,8 @@ struct xs_app_script {
     unsigned hints_early; /* before the body is read */
     unsigned hints_late;  /* before the response */
     unsigned hint_fields;
+    bool trailing;
+    unsigned trailers; /* calls before the last one */
     enum xs_app_wrong wrong;
 };
 
@@ -84,6 +86,7 @@ enum xs_app_phase {
     XS_APP_BODY,
     XS_APP_READ_LATE,
     XS_APP_END,
+    XS_APP_TRAILERS,
     XS_APP_OVER, /* the request has ended: nothing may come */
 };
 
@@ -96,8 +99,9 @@ struct xs_app_call {
     enum xs_app_phase phase;
     unsigned step;
     unsigned hints; /* said in this phase */
-    size_t got;     /* of the request body */
-    size_t sent;    /* of the response body */
+    unsigned trailers;
+    size_t got;  /* of the request body */
+    size_t sent; /* of the response body */
     bool body_end;
     bool continued;  /* "100 Continue" was, or was not, said */
     bool wait_body;  /* on_body is due */
@@ -181,6 +185,8 @@ void xs_app_fault(struct xs_app_call *call, enum xs_oracle oracle,
 /* Say the next hint of this phase, or go on to the next phase. False if it has
  * to wait. */
 bool xs_app_hint(struct xs_app_call *call);
+/* Say the next trailers. False if they were not taken. */
+bool xs_app_trailers(struct xs_app_call *call);
 /* Break the rule about hints, if that is drawn. */
 void xs_app_hint_late(struct xs_app_call *call);
 void xs_app_draw(struct xs_app_script *script, struct xs_tape *tape,

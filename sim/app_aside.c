@@ -82,3 +82,50 @@ void xs_app_hint_late(struct xs_app_call *call)
         xs_app_fault(call, XS_ORACLE_O11, "a hint behind the start is taken");
     }
 }
+
+/* None of these may be taken. */
+static void call_wrong_trailers(struct xs_app_call *call)
+{
+    static const struct xs_field fields[] = {
+        {{(const uint8_t *)"a b", 3}, {(const uint8_t *)"", 0}},
+        {{(const uint8_t *)"a", 1}, {(const uint8_t *)"b\nc", 3}},
+        {{(const uint8_t *)"Content-Length", 14}, {(const uint8_t *)"1", 1}},
+    };
+
+    for (size_t i = 0; i < XS_COUNT_OF(fields); i++) {
+        if (xs_response_trailers(call->req, &fields[i], 1, false) == 0) {
+            xs_app_fault(call, XS_ORACLE_O11, "an illegal trailer is taken");
+        }
+    }
+}
+
+bool xs_app_trailers(struct xs_app_call *call)
+{
+    bool more = call->trailers < call->script.trailers;
+    unsigned count = 1 + call->trailers % XS_COUNT_OF(hint_fields);
+    int err;
+
+    if (call->script.wrong == XS_APP_WRONG_FIELD) {
+        call_wrong_trailers(call);
+    }
+    err = xs_response_trailers(call->req, hint_fields, count, more);
+    if (err == XS_EGONE) {
+        call->gone = true;
+        return false;
+    }
+    if (err == XS_ENOMEM && call->app->memory_fails) {
+        call->script.fail_at = call->step;
+        return false;
+    }
+    if (err != 0) {
+        xs_app_fault(call, XS_ORACLE_O11, "trailers are refused");
+    }
+    /* They are not written in the call. */
+    xs_model_trailers(&call->conn->model, hint_fields, count, more);
+    call->trailers++;
+    if (!more) {
+        call->finished = true;
+        xs_app_over(call);
+    }
+    return true;
+}

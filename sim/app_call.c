@@ -222,6 +222,12 @@ static void call_head(struct xs_app_call *call)
     } else if (script->wrong == XS_APP_WRONG_LONG) {
         length /= 2;
     }
+    if (script->trailing) {
+        if (xs_response_expect_trailers(call->req) != 0) {
+            xs_app_fault(call, XS_ORACLE_O11, "trailers are not expected");
+        }
+        xs_model_expect(&call->conn->model, call->plan->te);
+    }
     if (script->declared) {
         (void)snprintf(text, sizeof text, "%zu", length);
         call_field(call, "Content-Length", text);
@@ -358,7 +364,9 @@ static bool call_piece(struct xs_app_call *call)
         return false;
     }
     call->sent += len;
-    if (!more) {
+    if (!more && script->trailing) {
+        call->phase = XS_APP_TRAILERS;
+    } else if (!more) {
         call->finished = true;
         xs_app_over(call);
         return true;
@@ -444,6 +452,8 @@ static bool call_step(struct xs_app_call *call)
             return true;
         case XS_APP_END:
             return call_piece(call);
+        case XS_APP_TRAILERS:
+            return xs_app_trailers(call);
         case XS_APP_OVER:
             break;
     }

@@ -94,12 +94,18 @@ static void app_draw_trouble(struct xs_app_script *script, struct xs_tape *tape)
     }
 }
 
-static void app_draw_hints(struct xs_app_script *script, struct xs_tape *tape)
+static void app_draw_asides(struct xs_app_script *script, struct xs_tape *tape)
 {
-    if (xs_choose(tape, XS_LABEL_APP_HINT, 4) == 3) {
+    uint32_t what = xs_choose(tape, XS_LABEL_APP_HINT, 8);
+
+    if (what == 3 || what == 7) {
         script->hints_early = xs_choose(tape, XS_LABEL_APP_HINT, 3);
         script->hints_late = xs_choose(tape, XS_LABEL_APP_HINT, 3);
         script->hint_fields = 1 + xs_choose(tape, XS_LABEL_APP_HINT, 3);
+    }
+    if (what >= 6) {
+        script->trailing = true;
+        script->trailers = xs_choose(tape, XS_LABEL_APP_HINT, 3);
     }
 }
 
@@ -118,5 +124,5 @@ void xs_app_draw(struct xs_app_script *script, struct xs_tape *tape,
     app_draw_head(script, tape);
     app_draw_body(script, tape);
     app_draw_trouble(script, tape);
-    app_draw_hints(script, tape);
+    app_draw_asides(script, tape);
 }

@@ -95,7 +95,7 @@ enum xs_lane {
     X(APP_FLUSH, PLAN, "app.flush", "a flush after a piece")                  \
     X(APP_FAIL, PLAN, "app.fail", "the application fails")                    \
     X(APP_HANG, PLAN, "app.hang", "the application never goes on")            \
-    X(APP_HINT, PLAN, "app.hint", "early hints, and when")                    \
+    X(APP_HINT, PLAN, "app.hint", "early hints, and trailers")                \
     X(APP_WRONG, PLAN, "app.wrong", "the application breaks a rule")          \
     /* Tests of the tape itself. */                                           \
     X(TEST, PLAN, "test", "whatever a test wants")

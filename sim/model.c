@@ -302,7 +302,8 @@ static void model_framing(struct xs_model_response *response, bool more)
 {
     bool no_body = response->is_head || response->bodiless;
 
-    if (!no_body && more && !response->has_length) {
+    if (!no_body && (more || response->sends_trailers) &&
+        !response->has_length) {
         response->chunked = response->minor > 0;
         response->until_close = response->minor == 0;
     }
@@ -410,7 +411,7 @@ void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
     if (!response->head_out) {
         model_head(model, body.len, more, wall_s, ties);
     }
-    response->done = !more;
+    response->done = !more && !response->trailing;
     if (response->is_head || response->bodiless) {
         return;
     }
@@ -423,8 +424,43 @@ void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
     } else if (body.len > 0) {
         model_data(model, body);
     }
-    if (!more && response->chunked) {
+    if (response->done && response->chunked) {
         model_text(model, XS_LIT("0\r\n\r\n"));
+    }
+}
+
+void xs_model_expect(struct xs_model *model, bool wanted)
+{
+    struct xs_model_response *response = &model->response;
+
+    response->trailing = true;
+    response->sends_trailers = wanted && response->minor > 0 &&
+                               !response->is_head && !response->bodiless;
+}
+
+/* The fields of the head are out: their place is free. */
+void xs_model_trailers(struct xs_model *model, const struct xs_field *fields,
+                       unsigned count, bool more)
+{
+    struct xs_model_response *response = &model->response;
+
+    XS_ASSERT(response->head_out && response->trailing && !response->done);
+    if (!response->in_trailers) {
+        response->in_trailers = true;
+        response->fields.len = 0;
+    }
+    for (unsigned i = 0; i < count && response->sends_trailers; i++) {
+        xs_bytes_add(&response->fields, fields[i].name);
+        xs_bytes_add(&response->fields, XS_LIT(": "));
+        xs_bytes_add(&response->fields, fields[i].value);
+        xs_bytes_add(&response->fields, XS_LIT("\r\n"));
+    }
+    response->done = !more;
+    if (response->done && response->chunked) {
+        model_text(model, XS_LIT("0\r\n"));
+        model_text(model,
+                   xs_slice_of(response->fields.data, response->fields.len));
+        model_text(model, XS_LIT("\r\n"));
     }
 }
 

@@ -61,7 +61,10 @@ struct xs_model_response {
     bool chunked;
     bool until_close;
     bool bodiless;
-    uint64_t left; /* of Content-Length */
+    bool trailing;       /* trailers end it */
+    bool sends_trailers; /* and they go out */
+    bool in_trailers;    /* `fields` are those */
+    uint64_t left;       /* of Content-Length */
 };
 
 /* What a connection does behind the head, as far as it is known. */
@@ -117,6 +120,11 @@ void xs_model_body(struct xs_model *model, struct xs_slice body, bool more,
 /* The last call of xs_model_body or _hint did not succeed after all; nothing
  * has been written since. */
 void xs_model_undo(struct xs_model *model);
+/* Trailers will end the response, and the client wants them or not; trailers,
+ * after which it is complete unless there are more. */
+void xs_model_expect(struct xs_model *model, bool wanted);
+void xs_model_trailers(struct xs_model *model, const struct xs_field *fields,
+                       unsigned count, bool more);
 /* A hint goes out: for xs_model_undo it is a body. */
 void xs_model_hint(struct xs_model *model, const struct xs_field *fields,
                    unsigned count);

@@ -22,6 +22,12 @@ void xs_reader_ask(struct xs_reader *reader, bool is_head)
     reader->asked_head[reader->asked++] = is_head;
 }
 
+void xs_reader_ask_trailers(struct xs_reader *reader)
+{
+    XS_ASSERT(reader->asked > 0);
+    reader->asked_trailers[reader->asked - 1] = true;
+}
+
 uint32_t xs_reader_hash(uint32_t hash, uint64_t at, struct xs_slice bytes)
 {
     size_t i = (size_t)((READER_SAMPLE - at % READER_SAMPLE) % READER_SAMPLE);
@@ -190,6 +196,24 @@ static void reader_field(struct xs_reader *reader)
     reader_framing(reader, name_len, line + at, len - at);
 }
 
+static void reader_trailer(struct xs_reader *reader)
+{
+    const char *line = reader->line;
+    const char *colon = memchr(line, ':', reader->line_len);
+    size_t len = colon == NULL ? 0 : (size_t)(colon - line);
+
+    if (!reader->asked_trailers[reader->count - 1]) {
+        reader_fault(reader, "a trailer that nobody asked for");
+    } else if (name_is(line, len, "content-length") ||
+               name_is(line, len, "transfer-encoding")) {
+        reader_fault(reader, "framing in a trailer");
+    } else {
+        reader->interim = true; /* it is no field of the head */
+        reader_field(reader);
+        reader->interim = false;
+    }
+}
+
 /* RFC 9112 6.3: how long is the body? */
 static void reader_head_end(struct xs_reader *reader)
 {
@@ -275,7 +299,7 @@ static void reader_line(struct xs_reader *reader)
             break;
         case XS_READER_TRAILER:
             if (reader->line_len != 0) {
-                reader_fault(reader, "a trailer that we never send");
+                reader_trailer(reader);
             } else {
                 reader_done(reader);
             }

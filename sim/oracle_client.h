@@ -46,6 +46,7 @@ struct xs_reader {
 
     /* What was asked, in order; set by the client before the answer comes. */
     bool asked_head[XS_RESPONSES_MAX];
+    bool asked_trailers[XS_RESPONSES_MAX];
     unsigned asked;
 
     struct xs_response responses[XS_RESPONSES_MAX];
@@ -64,6 +65,9 @@ void xs_reader_init(struct xs_reader *reader, struct xs_verdict *verdict);
 
 /* One more request was sent. */
 void xs_reader_ask(struct xs_reader *reader, bool is_head);
+
+/* And it takes trailers. */
+void xs_reader_ask_trailers(struct xs_reader *reader);
 
 /* Bytes have come. A fault goes to the verdict. */
 void xs_reader_feed(struct xs_reader *reader, struct xs_slice bytes);

@@ -192,6 +192,9 @@ static void client_ask(struct xs_client *client)
     while (client->asked < client->plan_count &&
            client->plans[client->asked].begin < client->sent) {
         xs_reader_ask(&client->reader, client->plans[client->asked].is_head);
+        if (client->plans[client->asked].te) {
+            xs_reader_ask_trailers(&client->reader);
+        }
         client->asked++;
         client->continued = false;
     }

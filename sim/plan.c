@@ -156,6 +156,11 @@ void xs_plan_draw(struct xs_plan *plan, struct xs_tape *tape,
     }
     plan->field_count = 1 + fields + plan->expect + plan->has_body;
     plan_connection(plan, tape, stream);
+    if (xs_choose(tape, XS_LABEL_PEER_REQUEST, 4) == 3) {
+        plan->te = true;
+        plan->field_count++;
+        xs_bytes_add(stream, XS_LIT("TE: gzip;q=0.5, Trailers\r\n"));
+    }
     if (plan->expect) {
         xs_bytes_add(stream, XS_LIT("Expect: 100-Continue\r\n"));
     }

@@ -30,6 +30,7 @@ struct xs_plan {
     bool is_head;
     bool keep_alive; /* by version and Connection field */
     bool chunked;    /* the body is; else it has a length, or there is none */
+    bool te;         /* TE: trailers */
     bool expect;     /* Expect: 100-continue */
     bool has_body;   /* it says Content-Length or chunked */
     struct xs_slice host; /* static, or likewise; its Host, or empty */

@@ -44,10 +44,10 @@ int xs_response_abort(struct xs_conn *conn, enum xs_refusal refusal)
 {
     struct xs_writer *writer = &conn->tx.writer;
 
-    if (writer->state == XS_WRITER_BODY) {
+    xs_queue_unwrite(&conn->tx.queue); /* a head, or trailers */
+    if (writer->state >= XS_WRITER_BODY) {
         return XS_EGONE;
     }
-    xs_queue_unwrite(&conn->tx.queue);
     xs_access_forget(conn);
     if (refusal == XS_REFUSE_NOT || conn->tx.broken) {
         return XS_EGONE;
@@ -150,12 +150,39 @@ int xs_response_body(struct xs_request *req, const struct xs_lent *lent,
     if (err != 0) {
         return err;
     }
-    if (more) {
+    if (writer->state != XS_WRITER_DONE) {
         xs_tx_pushed(conn);
     } else {
         response_end(conn, NULL);
     }
     return 0;
+}
+
+int xs_response_expect_trailers(struct xs_request *req)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    return xs_aside_expect(&conn->tx.writer, conn->rx.parser.head.trailers);
+}
+
+int xs_response_trailers(struct xs_request *req, const struct xs_field *fields,
+                         unsigned count, bool more)
+{
+    struct xs_conn *conn = xs_conn_of(req);
+    int err;
+
+    XS_ASSERT(conn->state == XS_CONN_ACTIVE);
+    if (conn->tx.broken || conn->tx.torn) {
+        xs_conn_dirty(conn);
+        return XS_EGONE;
+    }
+    err = xs_aside_trailers(&conn->tx.writer, &conn->tx.queue, fields, count,
+                            more);
+    if (err == 0 && !more) {
+        response_end(conn, NULL);
+    }
+    return err;
 }
 
 bool xs_response_full(const struct xs_request *req)
@@ -184,6 +211,7 @@ void xs_response_flush(struct xs_request *req)
 /* The head has left: end so that the client can tell. */
 static void response_fail_late(struct xs_conn *conn)
 {
+    xs_queue_unwrite(&conn->tx.queue); /* trailers that are not whole */
     xs_request_end(conn, "failed");
     xs_conn_shut(conn, xs_response_torn_end(conn));
     xs_conn_dirty(conn);
@@ -195,7 +223,7 @@ void xs_response_fail(struct xs_request *req)
     struct xs_writer *writer = &conn->tx.writer;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    if (writer->state == XS_WRITER_BODY) {
+    if (writer->state >= XS_WRITER_BODY) {
         response_fail_late(conn);
         return;
     }

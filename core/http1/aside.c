@@ -101,3 +101,99 @@ int xs_aside_hint(const struct xs_writer *writer, struct xs_queue *queue,
     xs_queue_wrote(queue, (size_t)(out - begin));
     return 0;
 }
+
+bool xs_aside_may_trail(struct xs_slice name)
+{
+    static const char content[] = "content-";
+    const struct xs_slice names[] = {
+        /* framing, routing */
+        XS_LIT("connection"), XS_LIT("host"), XS_LIT("keep-alive"),
+        XS_LIT("te"), XS_LIT("trailer"), XS_LIT("transfer-encoding"),
+        XS_LIT("upgrade"), XS_LIT("via"),
+        /* authentication */
+        XS_LIT("authorization"), XS_LIT("proxy-authenticate"),
+        XS_LIT("proxy-authorization"), XS_LIT("set-cookie"),
+        XS_LIT("www-authenticate"),
+        /* request modifiers */
+        XS_LIT("expect"), XS_LIT("if-match"), XS_LIT("if-modified-since"),
+        XS_LIT("if-none-match"), XS_LIT("if-range"),
+        XS_LIT("if-unmodified-since"), XS_LIT("max-forwards"), XS_LIT("range"),
+        /* response control data */
+        XS_LIT("age"), XS_LIT("cache-control"), XS_LIT("date"),
+        XS_LIT("expires"), XS_LIT("location"), XS_LIT("retry-after"),
+        XS_LIT("vary"), XS_LIT("warning")};
+    struct xs_slice begin = name;
+
+    begin.len = sizeof content - 1;
+    if (name.len >= begin.len &&
+        xs_slice_eq_lower(begin, xs_slice_str(content))) {
+        return false; /* how the content is to be taken */
+    }
+    return !name_is_in(name, names, XS_COUNT_OF(names));
+}
+
+int xs_aside_expect(struct xs_writer *writer, bool wanted)
+{
+    if (writer->state != XS_WRITER_HEAD) {
+        return XS_ESTATE;
+    }
+    writer->trailing = true;
+    writer->sends_trailers =
+        wanted && writer->minor > 0 && !writer->is_head && !writer->bodiless;
+    return 0;
+}
+
+/* The last chunk and what is behind it; the room is there. */
+static void aside_render(struct xs_writer *writer, struct xs_queue *queue,
+                         const struct xs_field *fields, unsigned count,
+                         bool more)
+{
+    uint8_t *begin = xs_queue_room(queue, 0);
+    uint8_t *out = begin;
+
+    XS_ASSERT(begin != NULL); /* it was reserved */
+    if (!queue->holding) {
+        xs_queue_hold(queue);
+        out = put(out, XS_LIT("0\r\n"));
+    }
+    if (writer->sends_trailers) {
+        out = put_fields(out, fields, count);
+    }
+    if (!more) {
+        out = put(out, XS_LIT("\r\n"));
+    }
+    xs_queue_wrote(queue, (size_t)(out - begin));
+    if (!more) {
+        xs_queue_unhold(queue);
+    }
+}
+
+int xs_aside_trailers(struct xs_writer *writer, struct xs_queue *queue,
+                      const struct xs_field *fields, unsigned count, bool more)
+{
+    size_t len;
+    int err;
+
+    if (writer->state != XS_WRITER_TRAILER) {
+        return XS_ESTATE;
+    }
+    err = aside_check(fields, count, xs_aside_may_trail, &len);
+    if (err != 0) {
+        return err;
+    }
+    if (len > XS_ASIDE_MAX - writer->trailer_len) {
+        return XS_ELIMIT;
+    }
+    if (writer->framing == XS_FRAMING_CHUNKED) {
+        err = xs_queue_reserve(queue, len + sizeof "0\r\n\r\n", 1);
+        if (err != 0) {
+            return err;
+        }
+        aside_render(writer, queue, fields, count, more);
+    }
+    writer->trailer_len += len;
+    if (!more) {
+        writer->state = XS_WRITER_DONE;
+    }
+    return 0;
+}

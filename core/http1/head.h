@@ -41,6 +41,7 @@ struct xs_head {
     enum xs_framing framing;
     uint64_t length;      /* with XS_FRAMING_LENGTH */
     bool keep_alive;      /* the client lets the connection live on */
+    bool trailers;        /* it takes fields behind a body (TE) */
     bool expect_continue; /* it waits for "100 Continue" */
     bool upgrade;         /* it offers another protocol, in vain */
     bool is_head;         /* the method is HEAD */

@@ -15,6 +15,7 @@ struct rules_fields {
     bool close;        /* a Connection field has the option "close" */
     bool keep_alive;   /* likewise */
     bool upgrade;      /* likewise */
+    bool trailers;     /* a TE field says so */
 };
 
 /* llhttp leaves blanks at the end of a value. */
@@ -52,6 +53,16 @@ static void scan_expect(struct rules_fields *found, struct xs_slice value)
     }
 }
 
+/* RFC 9110 10.1.4. Whether Connection names it is for intermediaries. */
+static void scan_te(struct rules_fields *found, struct xs_slice value)
+{
+    struct xs_slice coding;
+
+    while (xs_slice_list_next(&value, &coding)) {
+        found->trailers |= xs_slice_eq_lower(coding, XS_LIT("trailers"));
+    }
+}
+
 /* One pass; most fields are passed over by their length alone. */
 static struct rules_fields rules_scan(const struct xs_head *head)
 {
@@ -62,6 +73,11 @@ static struct rules_fields rules_scan(const struct xs_head *head)
 
         field_trim(field);
         switch (field->name.len) {
+            case 2:
+                if (xs_slice_eq_lower(field->name, XS_LIT("te"))) {
+                    scan_te(&found, field->value);
+                }
+                break;
             case 4:
                 if (xs_slice_eq_lower(field->name, XS_LIT("host"))) {
                     found.host = field;
@@ -235,6 +251,7 @@ enum xs_refusal xs_rules_apply(struct xs_head *head,
     head->keep_alive = !found.close && (head->minor > 0 || found.keep_alive);
     /* RFC 9110 7.8: from HTTP/1.0 it is no offer. */
     head->upgrade = found.upgrade && head->minor > 0;
+    head->trailers = found.trailers;
     head->is_head = xs_slice_eq(head->method, XS_LIT("HEAD"));
     return rules_expect(head, &found);
 }

@@ -285,7 +285,7 @@ static enum xs_framing writer_choose_framing(const struct xs_writer *writer,
     if (writer->bodiless || writer->is_head) {
         return XS_FRAMING_NONE;
     }
-    if (writer->has_length || !more) {
+    if (writer->has_length || (!more && !writer->sends_trailers)) {
         return XS_FRAMING_LENGTH;
     }
     return writer->minor > 0 ? XS_FRAMING_CHUNKED : XS_FRAMING_CLOSE;
@@ -340,7 +340,7 @@ static struct writer_plan writer_plan(const struct xs_writer *writer,
         .lend = with_data && lent->release != NULL &&
                 (lent->is_file || lent->bytes.len > XS_TX_COPY_MAX),
         .chunk = chunked && with_data,
-        .terminator = chunked && !more,
+        .terminator = chunked && !more && !writer->trailing,
     };
 }
 
@@ -407,7 +407,11 @@ int xs_writer_body(struct xs_writer *writer, struct xs_queue *queue,
         writer->keep_alive &= !writer->close && framing != XS_FRAMING_CLOSE;
     }
     writer_render(writer, queue, lent, &plan, more);
-    writer->state = more ? XS_WRITER_BODY : XS_WRITER_DONE;
+    if (more) {
+        writer->state = XS_WRITER_BODY;
+    } else {
+        writer->state = writer->trailing ? XS_WRITER_TRAILER : XS_WRITER_DONE;
+    }
     writer->body_bytes += len;
     if (writer->has_length && framing == XS_FRAMING_LENGTH) {
         writer->left -= len;

@@ -28,10 +28,11 @@
 #include "core/http1/refusal.h"
 
 enum xs_writer_state {
-    XS_WRITER_IDLE, /* nothing said yet */
-    XS_WRITER_HEAD, /* started; the head is held back */
-    XS_WRITER_BODY, /* the head is out */
-    XS_WRITER_DONE, /* complete */
+    XS_WRITER_IDLE,    /* nothing said yet */
+    XS_WRITER_HEAD,    /* started; the head is held back */
+    XS_WRITER_BODY,    /* the head is out */
+    XS_WRITER_TRAILER, /* the body is whole; trailers are awaited */
+    XS_WRITER_DONE,    /* complete */
 };
 
 struct xs_writer {
@@ -51,8 +52,11 @@ struct xs_writer {
     bool has_length;     /* the application gave Content-Length */
     bool has_date;       /* likewise: ours are left out */
     bool has_server;
-    bool close;    /* the application wants the connection to end */
-    bool bodiless; /* 204, 304 */
+    bool close;          /* the application wants the connection to end */
+    bool bodiless;       /* 204, 304 */
+    bool trailing;       /* trailers end the response, not the last body */
+    bool sends_trailers; /* and they go out */
+    size_t trailer_len;  /* bytes of them so far */
 };
 
 /* Be ready for a new response. */

@@ -1,4 +1,4 @@
-/* rules_aside.c - fields besides the head's: rule 11 of gateway.h. */
+/* rules_aside.c - fields besides the head's: rules 3 and 11 of gateway.h. */
 
 #include <string.h>
 #include <time.h>
@@ -192,6 +192,70 @@ static void hints_wait_for_who_does_not_read(struct world *world)
     site_close(&site);
 }
 
+#define TAKES "GET / HTTP/1.1\r\nhost: h\r\nte: trailers\r\n\r\n"
+#define CHUNKED "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+/* The last body is said; trailers are awaited. */
+static void trailing_open(struct site *site, struct world *world,
+                          const char *request)
+{
+    asked_open(site, world, request);
+    assert_int_equal(site_expect_trailers(site), XS_ESTATE);
+    assert_int_equal(site_start(site, 200), 0);
+    assert_int_equal(site_expect_trailers(site), 0);
+    assert_int_equal(site_body(site, "x", false), 0);
+}
+
+static void trailers_end_the_response(struct world *world)
+{
+    struct site site;
+
+    trailing_open(&site, world, TAKES);
+    site_expect(&site, CHUNKED "1\r\nx\r\n");
+    assert_int_equal(site_body(&site, "", false), XS_ESTATE);
+    assert_int_equal(site_trailer(&site, "content-type", "x", false),
+                     XS_EINVALID);
+    assert_int_equal(site_trailer(&site, "a", "1", true), 0);
+    assert_int_equal(site_trailer(&site, "b", "2", false), 0);
+    site_expect(&site, "0\r\na: 1\r\nb: 2\r\n\r\n");
+    site_say(&site, GET);
+    world_until_is(world, &site.requests, 2);
+    site_answer(&site, "next");
+    site_expect(&site, SITE_OK("4", "next"));
+
+    site_close(&site);
+}
+
+static void trailers_are_not_for_who_does_not_take_them(struct world *world)
+{
+    struct site site;
+
+    trailing_open(&site, world, GET);
+    assert_int_equal(site_trailer(&site, "a", "1", false), 0);
+    site_expect(&site, SITE_OK("1", "x"));
+    site_say(&site, GET);
+    world_until_is(world, &site.requests, 2);
+    site_answer(&site, "next");
+    site_expect(&site, SITE_OK("4", "next"));
+
+    site_close(&site);
+}
+
+/* Not even the last chunk: there are clients to whom that is the end. */
+static void a_failure_before_the_last_trailers_is_no_end(struct world *world)
+{
+    struct site site;
+
+    trailing_open(&site, world, TAKES);
+    assert_int_equal(site_trailer(&site, "a", "1", true), 0);
+    site_fail(&site);
+    site_expect(&site, CHUNKED "1\r\nx\r\n");
+    site_expect_end(&site);
+
+    site.trailing = false;
+    site_close(&site);
+}
+
 const struct rule rules_aside[] = {
     RULE(a_hint_arrives_while_the_answer_is_thought_of),
     RULE(a_hint_leaves_inside_the_call),
@@ -201,5 +265,8 @@ const struct rule rules_aside[] = {
     RULE(a_hint_does_not_let_the_body_come),
     RULE(a_failure_behind_a_hint_is_a_500),
     RULE(hints_wait_for_who_does_not_read),
+    RULE(trailers_end_the_response),
+    RULE(trailers_are_not_for_who_does_not_take_them),
+    RULE(a_failure_before_the_last_trailers_is_no_end),
     {NULL, NULL},
 };

@@ -222,6 +222,33 @@ int site_hint(struct site *site, const char *name, const char *value)
     return err;
 }
 
+int site_expect_trailers(struct site *site)
+{
+    int err;
+
+    site_call(site);
+    err = xs_response_expect_trailers(site->req);
+    site_called(site);
+    site->trailing = err == 0;
+    return err;
+}
+
+int site_trailer(struct site *site, const char *name, const char *value,
+                 bool more)
+{
+    const struct xs_field field = {xs_slice_str(name), xs_slice_str(value)};
+    int err;
+
+    site_call(site);
+    err = xs_response_trailers(site->req, &field, 1, more);
+    site_called(site);
+    if (err == 0 && !more) {
+        site->req = NULL; /* rule 3 */
+        site->trailing = false;
+    }
+    return err;
+}
+
 int site_start(struct site *site, unsigned status)
 {
     int err;
@@ -250,7 +277,7 @@ static int site_give(struct site *site, const struct xs_lent *lent, bool more)
     site_call(site);
     err = xs_response_body(site->req, lent, more);
     site_called(site);
-    if (err == 0 && !more) {
+    if (err == 0 && !more && !site->trailing) {
         site->req = NULL; /* rule 3 */
     }
     return err;

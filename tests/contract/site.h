@@ -22,6 +22,7 @@ struct site {
 
     /* Where the present request is. */
     struct xs_request *req; /* borrowed; NULL: none is at the gateway */
+    bool trailing;          /* trailers end its response */
     bool calling;           /* the core is in a call of ours */
     bool body_owed;         /* an on_body */
     bool drain_owed;        /* an on_drain */
@@ -72,6 +73,9 @@ void site_expect_end(struct site *site);
 
 /* The calls of gateway.h. */
 int site_hint(struct site *site, const char *name, const char *value);
+int site_expect_trailers(struct site *site);
+int site_trailer(struct site *site, const char *name, const char *value,
+                 bool more);
 int site_start(struct site *site, unsigned status);
 int site_header(struct site *site, const char *name, const char *value);
 int site_body(struct site *site, const char *text, bool more);

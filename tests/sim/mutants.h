@@ -55,6 +55,9 @@
     X(HINT_STRANDED, "a hint waits for the next word")                     \
     X(HINT_BEHIND, "a hint goes out behind the head")                      \
     X(HINT_TO_OLD, "HTTP/1.0 is sent a hint")                              \
+    X(TRAILERS_UNASKED, "trailers go to who has not asked for them")       \
+    X(TERMINATOR_FIRST, "a response ends before its trailers")             \
+    X(TRAILERS_LOOSE, "an end that is not whole goes out all the same")    \
     X(REFUSED_HEAD, "the refusal of a HEAD has a body")                    \
     X(REFUSAL_UNTOLD, "the log does not hear of a refusal inside a body")  \
     X(RESET_FOR_END, "a reset ends a body that the end should end")        \

@@ -52,8 +52,9 @@ MUTANTS = [
     (
         "NO_TERMINATOR",
         "core/http1/writer.c",
-        "        .terminator = chunked && !more,",
-        "        .terminator = chunked && !more && !(ON && !with_data),",
+        "        .terminator = chunked && !more && !writer->trailing,",
+        "        .terminator = chunked && !more && !writer->trailing &&\n"
+        "                      !(ON && !with_data),",
     ),
     (
         "EMPTY_CHUNK",
@@ -109,11 +110,11 @@ MUTANTS = [
     (
         "ERROR_IN_BODY",
         "core/conn/response.c",
-        "    if (writer->state == XS_WRITER_BODY) {\n"
+        "    if (writer->state >= XS_WRITER_BODY) {\n"
         "        response_fail_late(conn);",
-        "    if (ON && writer->state == XS_WRITER_BODY) {\n"
+        "    if (ON && writer->state >= XS_WRITER_BODY) {\n"
         "        writer->state = XS_WRITER_IDLE;\n    }\n"
-        "    if (writer->state == XS_WRITER_BODY) {\n"
+        "    if (writer->state >= XS_WRITER_BODY) {\n"
         "        response_fail_late(conn);",
     ),
     (
@@ -324,6 +325,30 @@ MUTANTS = [
         "core/http1/aside.c",
         "count == 0 || writer->minor == 0) {",
         "count == 0 || (writer->minor == 0 && !ON)) {",
+    ),
+    (
+        "TRAILERS_UNASKED",
+        "core/conn/response.c",
+        "    return xs_aside_expect(&conn->tx.writer, "
+        "conn->rx.parser.head.trailers);",
+        "    return xs_aside_expect(&conn->tx.writer,\n"
+        "                           conn->rx.parser.head.trailers || ON);",
+    ),
+    (
+        "TERMINATOR_FIRST",
+        "core/http1/aside.c",
+        "    if (!queue->holding) {\n        xs_queue_hold(queue);",
+        "    if (!queue->holding && ON) {\n"
+        '        out = put(out, XS_LIT("0\\r\\n\\r\\n"));\n'
+        "        xs_queue_hold(queue);\n    }\n"
+        "    if (!queue->holding) {\n        xs_queue_hold(queue);",
+    ),
+    (
+        "TRAILERS_LOOSE",
+        "core/conn/response.c",
+        "    xs_queue_unwrite(&conn->tx.queue); /* trailers that are not whole */",
+        "    if (ON) {\n        xs_queue_unhold(&conn->tx.queue);\n    } else {\n"
+        "        xs_queue_unwrite(&conn->tx.queue);\n    }",
     ),
     (
         "REFUSED_HEAD",

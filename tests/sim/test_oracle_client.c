@@ -1,6 +1,9 @@
 /* test_oracle_client.c - sim/oracle_client.c: who watches the watcher. */
 
 #include "sim/oracle_client.h"
+
+#include <stdio.h>
+
 #include "tests/testlib.h"
 
 struct reading {
@@ -98,6 +101,40 @@ static void reader_finds_fault_with_illegal_responses(void **state)
     }
 }
 
+static void reader_takes_trailers_only_if_they_were_asked_for(void **state)
+{
+    static const struct {
+        const char *trailer;
+        bool right;
+    } cases[] = {{"", true},
+                 {"a: b\r\nc:\r\n", true},
+                 {"a b: c\r\n", false},
+                 {"a\r\n", false},
+                 {"Content-Length: 1\r\n", false}};
+    (void)state;
+
+    for (size_t i = 0; i < 2 * XS_COUNT_OF(cases); i++) {
+        bool asked = i % 2 == 1;
+        struct reading reading = {.verdict = {.oracle = XS_ORACLE_NONE}};
+        char text[200];
+
+        (void)snprintf(text, sizeof text,
+                       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+                       "0\r\n%s\r\n",
+                       cases[i / 2].trailer);
+        xs_reader_init(&reading.reader, &reading.verdict);
+        xs_reader_ask(&reading.reader, false);
+        if (asked) {
+            xs_reader_ask_trailers(&reading.reader);
+        }
+        xs_reader_feed(&reading.reader, xs_slice_str(text));
+
+        assert_int_equal(
+            reading.verdict.oracle == XS_ORACLE_NONE,
+            (cases[i / 2].right && asked) || cases[i / 2].trailer[0] == '\0');
+    }
+}
+
 static void reader_finds_fault_with_a_body_behind_head(void **state)
 {
     struct reading reading;
@@ -132,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reader_reads_legal_responses_in_any_cut),
         cmocka_unit_test(reader_finds_fault_with_illegal_responses),
+        cmocka_unit_test(reader_takes_trailers_only_if_they_were_asked_for),
         cmocka_unit_test(reader_finds_fault_with_a_body_behind_head),
         cmocka_unit_test(reader_knows_where_a_stream_may_end),
     };

@@ -63,6 +63,25 @@ static void rules_fill_in_a_plain_request(void **state)
     assert_false(f.head.is_head);
 }
 
+static void rules_know_who_takes_trailers(void **state)
+{
+    static const struct {
+        const char *te;
+        bool takes;
+    } cases[] = {{"trailers", true},   {"gzip;q=0.5 , TRAILERS", true},
+                 {"gzip", false},      {"trailers;q=1", false},
+                 {"trailersx", false}, {"", false}};
+    struct fixture f;
+    (void)state;
+
+    for (size_t i = 0; i < XS_COUNT_OF(cases); i++) {
+        setup(&f, FIELDS("host", "xsgi.test", "Te", cases[i].te));
+
+        assert_int_equal(apply(&f), XS_REFUSE_NOT);
+        assert_int_equal(f.head.trailers, cases[i].takes);
+    }
+}
+
 struct version {
     unsigned major;
     unsigned minor;
@@ -382,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_fill_in_a_plain_request),
+        cmocka_unit_test(rules_know_who_takes_trailers),
         cmocka_unit_test(rules_take_versions_of_http_1_only),
         cmocka_unit_test(rules_want_exactly_one_valid_host),
         cmocka_unit_test(rules_let_http_1_0_leave_host_out_but_not_repeat_it),
