@@ -13,7 +13,7 @@
  *     asgi_await.c     the coroutine that each call of them returns
  *     asgi_receive.c   what a step of `receive()` does
  *     asgi_send.c      what a step of `send(message)` does
- *     asgi_aside.c     likewise, with early hints
+ *     asgi_aside.c     likewise, with early hints and trailers
  *     asgi_file.c      likewise, if the body is in a file
  *     asgi_types.c     what the module holds of all this
  *
@@ -29,41 +29,44 @@
 #include "python/ext/strings.h"
 
 /* The strings that messages and scopes are made of. */
-#define ASGI_STRINGS(X)                           \
-    X(type, "type")                               \
-    X(asgi, "asgi")                               \
-    X(version, "version")                         \
-    X(spec_version, "spec_version")               \
-    X(http, "http")                               \
-    X(http_version, "http_version")               \
-    X(server, "server")                           \
-    X(client, "client")                           \
-    X(scheme, "scheme")                           \
-    X(https, "https")                             \
-    X(method, "method")                           \
-    X(root_path, "root_path")                     \
-    X(path, "path")                               \
-    X(raw_path, "raw_path")                       \
-    X(query_string, "query_string")               \
-    X(headers, "headers")                         \
-    X(state, "state")                             \
-    X(extensions, "extensions")                   \
-    X(early_hint, "http.response.early_hint")     \
-    X(links, "links")                             \
-    X(body, "body")                               \
-    X(more_body, "more_body")                     \
-    X(file, "file")                               \
-    X(offset, "offset")                           \
-    X(count, "count")                             \
-    X(pathsend, "http.response.pathsend")         \
-    X(zerocopysend, "http.response.zerocopysend") \
-    X(status, "status")                           \
-    X(http_request, "http.request")               \
-    X(http_disconnect, "http.disconnect")         \
-    X(throw_, "throw")                            \
-    X(close, "close")                             \
-    X(done, "done")                               \
-    X(set_result, "set_result")                   \
+#define ASGI_STRINGS(X)                               \
+    X(type, "type")                                   \
+    X(asgi, "asgi")                                   \
+    X(version, "version")                             \
+    X(spec_version, "spec_version")                   \
+    X(http, "http")                                   \
+    X(http_version, "http_version")                   \
+    X(server, "server")                               \
+    X(client, "client")                               \
+    X(scheme, "scheme")                               \
+    X(https, "https")                                 \
+    X(method, "method")                               \
+    X(root_path, "root_path")                         \
+    X(path, "path")                                   \
+    X(raw_path, "raw_path")                           \
+    X(query_string, "query_string")                   \
+    X(headers, "headers")                             \
+    X(state, "state")                                 \
+    X(extensions, "extensions")                       \
+    X(early_hint, "http.response.early_hint")         \
+    X(trailers_of_response, "http.response.trailers") \
+    X(trailers, "trailers")                           \
+    X(more_trailers, "more_trailers")                 \
+    X(links, "links")                                 \
+    X(body, "body")                                   \
+    X(more_body, "more_body")                         \
+    X(file, "file")                                   \
+    X(offset, "offset")                               \
+    X(count, "count")                                 \
+    X(pathsend, "http.response.pathsend")             \
+    X(zerocopysend, "http.response.zerocopysend")     \
+    X(status, "status")                               \
+    X(http_request, "http.request")                   \
+    X(http_disconnect, "http.disconnect")             \
+    X(throw_, "throw")                                \
+    X(close, "close")                                 \
+    X(done, "done")                                   \
+    X(set_result, "set_result")                       \
     X(cancel, "cancel")
 
 /* The part of the module's state that is ours. Zeroed until ext_asgi_init. */

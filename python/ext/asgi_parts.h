@@ -25,6 +25,7 @@ enum asgi_response {
     ASGI_RESPONSE_NONE,    /* nothing said */
     ASGI_RESPONSE_STARTED, /* http.response.start was taken */
     ASGI_RESPONSE_BODY,    /* a body that goes on was taken */
+    ASGI_RESPONSE_TRAILER, /* the last body was; trailers are awaited */
     ASGI_RESPONSE_ENDED,   /* complete, or failed */
 };
 
@@ -37,7 +38,7 @@ enum asgi_task_mode {
 };
 
 /* The most keys of scope["extensions"]. */
-#define ASGI_EXTENSIONS_MAX 3
+#define ASGI_EXTENSIONS_MAX 4
 
 struct asgi_gateway {
     struct ext_gateway base;
@@ -96,6 +97,7 @@ struct asgi_request {
     struct xs_list senders;   /* asgi_await.link */
 
     enum asgi_response response; /* written by asgi_send.c */
+    bool trailing;               /* likewise: trailers end the response */
     bool body_taken;             /* written by asgi_receive.c */
     bool at_eof;                 /* on_eof came */
     bool gone;                   /* on_abort came, for the reason `why` */
@@ -170,11 +172,23 @@ PySendResult asgi_send_step(struct asgi_await *await, PyObject **result);
 /* Who still may answer? -1 with the reason raised. */
 int asgi_request_check_live(const struct asgi_request *request);
 
+/* Whether `message` has `key`, and it is true; 0 if it has not. -1 with an
+ * exception set. */
+int asgi_message_flag(PyObject *message, PyObject *key);
+
+/* A header is a pair: its parts, new. `what` is for the message. 0, or -1 with
+ * an exception set. */
+int asgi_header_parts(PyObject *item, PyObject *parts[2], const char *what);
+
 /* Part of a header field, as bytes, new; what can change is copied. NULL
  * without an exception: it is none. */
 PyObject *asgi_field_bytes(PyObject *object);
 
 /* asgi_aside.c */
+
+/* Trailers, the last of which end the response. */
+PySendResult asgi_aside_trailers(struct asgi_request *request,
+                                 PyObject *message);
 
 /* An early hint. PYGEN_NEXT: not while the queue is full. */
 PySendResult asgi_aside_hint(struct asgi_request *request, PyObject *message);

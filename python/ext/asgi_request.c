@@ -60,6 +60,7 @@ struct asgi_request *asgi_request_new(struct asgi_gateway *gateway,
     xs_list_init(&request->receivers);
     xs_list_init(&request->senders);
     request->response = ASGI_RESPONSE_NONE;
+    request->trailing = false;
     request->body_taken = false;
     request->at_eof = false;
     request->gone = false;

@@ -73,6 +73,8 @@ static int init_extensions(struct asgi_gateway *gateway, PyObject *config)
         gateway->extensions.names[gateway->extensions.count++] =
             asgi->str.early_hint;
     }
+    gateway->extensions.names[gateway->extensions.count++] =
+        asgi->str.trailers_of_response;
     XS_ASSERT(gateway->extensions.count <= ASGI_EXTENSIONS_MAX);
     return 0;
 }

@@ -8,6 +8,9 @@
  * http.response.zerocopysend stands for a body, and http.response.pathsend for
  * the only one: asgi_file.c.
  *
+ * With "trailers" in the start the last body leads to TRAILER, and the last
+ * http.response.trailers to ENDED (asgi_aside.c).
+ *
  * Back-pressure: a message is queued first; if the queue is then over its high
  * mark, the call waits until it has drained. If it is over the mark already
  * (somebody else waits), the call waits before it queues. The last message of
@@ -129,13 +132,9 @@ static int send_field(struct asgi_request *request, PyObject *name,
     return err;
 }
 
-/* One element of "headers": a pair of any kind. */
-static int send_pair(struct asgi_request *request, PyObject *item)
+int asgi_header_parts(PyObject *item, PyObject *parts[2], const char *what)
 {
     PyObject *pair;
-    PyObject *name;
-    PyObject *value;
-    int err;
 
     if (PyBytes_Check(item) || PyUnicode_Check(item)) {
         pair = NULL;
@@ -146,21 +145,30 @@ static int send_pair(struct asgi_request *request, PyObject *item)
     if (pair == NULL || PySequence_Fast_GET_SIZE(pair) != 2) {
         if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Format(PyExc_TypeError,
-                         SEND_START
-                         ": a header must be a pair of bytes, not %.200R",
-                         item);
+                         "%s: a header must be a pair of bytes, not %.200R",
+                         what, item);
         }
         Py_XDECREF(pair);
         return -1;
     }
-    name = PySequence_Fast_GET_ITEM(pair, 0);
-    value = PySequence_Fast_GET_ITEM(pair, 1);
-    Py_INCREF(name);
-    Py_INCREF(value);
-    err = send_field(request, name, value);
-    Py_DECREF(name);
-    Py_DECREF(value);
+    parts[0] = Py_NewRef(PySequence_Fast_GET_ITEM(pair, 0));
+    parts[1] = Py_NewRef(PySequence_Fast_GET_ITEM(pair, 1));
     Py_DECREF(pair);
+    return 0;
+}
+
+/* One element of "headers": a pair of any kind. */
+static int send_pair(struct asgi_request *request, PyObject *item)
+{
+    PyObject *parts[2];
+    int err;
+
+    if (asgi_header_parts(item, parts, SEND_START) < 0) {
+        return -1;
+    }
+    err = send_field(request, parts[0], parts[1]);
+    Py_DECREF(parts[0]);
+    Py_DECREF(parts[1]);
     return err;
 }
 
@@ -215,6 +223,31 @@ static long start_status(const struct ext_asgi *asgi, PyObject *message)
     return value;
 }
 
+/* Most messages have no further keys, and need not be asked. */
+static int start_trailers(struct asgi_request *request, PyObject *message,
+                          bool has_headers)
+{
+    int err;
+
+    request->trailing = false;
+    if (PyDict_GET_SIZE(message) == 2 + has_headers) {
+        return 0; /* type, status */
+    }
+    err = asgi_message_flag(message, request->asgi->str.trailers);
+    if (err <= 0) {
+        return err;
+    }
+    if (asgi_request_check_live(request) < 0) {
+        return -1;
+    }
+    err = xs_response_expect_trailers(request->req);
+    if (err != 0) {
+        return ext_raise(err, SEND_START);
+    }
+    request->trailing = true;
+    return 0;
+}
+
 static PySendResult send_start(struct asgi_request *request, PyObject *message)
 {
     const struct ext_asgi *asgi = request->asgi;
@@ -245,7 +278,8 @@ static PySendResult send_start(struct asgi_request *request, PyObject *message)
             return PYGEN_ERROR;
         }
     }
-    if (asgi_request_check_live(request) < 0) {
+    if (asgi_request_check_live(request) < 0 ||
+        start_trailers(request, message, headers != NULL) < 0) {
         return PYGEN_ERROR;
     }
     request->response = ASGI_RESPONSE_STARTED;
@@ -280,21 +314,26 @@ static PyObject *body_bytes(const struct ext_asgi *asgi, PyObject *message)
     return bytes;
 }
 
-int asgi_send_more(const struct ext_asgi *asgi, PyObject *message)
+int asgi_message_flag(PyObject *message, PyObject *key)
 {
-    PyObject *more = PyDict_GetItemWithError(message, asgi->str.more_body);
+    PyObject *flag = PyDict_GetItemWithError(message, key);
     int truth;
 
-    if (more == NULL) {
+    if (flag == NULL) {
         return PyErr_Occurred() ? -1 : 0;
     }
-    if (more == Py_False) {
+    if (flag == Py_False) {
         return 0;
     }
-    Py_INCREF(more);
-    truth = PyObject_IsTrue(more);
-    Py_DECREF(more);
+    Py_INCREF(flag);
+    truth = PyObject_IsTrue(flag);
+    Py_DECREF(flag);
     return truth;
+}
+
+int asgi_send_more(const struct ext_asgi *asgi, PyObject *message)
+{
+    return asgi_message_flag(message, asgi->str.more_body);
 }
 
 static PySendResult body_error(struct asgi_request *request, int err,
@@ -328,12 +367,12 @@ PySendResult asgi_send_taken(struct asgi_await *await, int err, bool more,
     if (err != 0) {
         return body_error(request, err, what);
     }
-    if (!more) {
+    if (!more && !request->trailing) {
         request->response = ASGI_RESPONSE_ENDED;
         asgi_request_detach(request);
         return PYGEN_RETURN;
     }
-    request->response = ASGI_RESPONSE_BODY;
+    request->response = more ? ASGI_RESPONSE_BODY : ASGI_RESPONSE_TRAILER;
     if (xs_response_full(request->req)) {
         await->queued = true;
         return PYGEN_NEXT;
@@ -370,6 +409,7 @@ static PySendResult send_unexpected(struct asgi_request *request,
         [ASGI_RESPONSE_NONE] = SEND_START,
         [ASGI_RESPONSE_STARTED] = SEND_BODY,
         [ASGI_RESPONSE_BODY] = SEND_BODY,
+        [ASGI_RESPONSE_TRAILER] = "http.response.trailers",
         [ASGI_RESPONSE_ENDED] = "nothing more",
     };
 
@@ -405,6 +445,11 @@ static PySendResult send_message(struct asgi_await *await)
         return request->gateway->early_hints &&
                        TYPE_IS(type, "http.response.early_hint")
                    ? asgi_aside_hint(request, message)
+                   : send_unexpected(request, type);
+    }
+    if (request->response == ASGI_RESPONSE_TRAILER) {
+        return TYPE_IS(type, "http.response.trailers")
+                   ? asgi_aside_trailers(request, message)
                    : send_unexpected(request, type);
     }
     if (TYPE_IS(type, SEND_BODY)) {

@@ -38,6 +38,7 @@ def test_scope_has_exactly_the_keys_of_the_specification(probe):
         "extensions": {
             "http.response.pathsend": {},
             "http.response.zerocopysend": {},
+            "http.response.trailers": {},
         },
     }
 

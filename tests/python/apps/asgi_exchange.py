@@ -183,6 +183,27 @@ def hint(*links):
     return {"type": "http.response.early_hint", "links": links}
 
 
+def trailers(*headers, more=False):
+    return {
+        "type": "http.response.trailers",
+        "headers": headers,
+        "more_trailers": more,
+    }
+
+
+def started(*headers):
+    return {**start(200, *headers), "trailers": True}
+
+
+@page
+async def trailers_that_fail(scope, receive, send):
+    """The body is whole, and its end is not said."""
+    await send(started())
+    await send(body(b"x"))
+    await send(trailers((b"a", b"b"), more=True))
+    raise ZeroDivisionError
+
+
 @page
 async def hints(scope, receive, send):
     """Before the body of the request is there, and after."""
