@@ -57,6 +57,8 @@ def is_open(client: Client) -> bool:
 
 def closed_after(client: Client, watch: float) -> float | None:
     began = time.monotonic()
+    while not is_open(client) and time.monotonic() - began < 5:
+        pass  # it is not accepted yet
     while time.monotonic() - began < watch:
         if not is_open(client):
             return time.monotonic() - began

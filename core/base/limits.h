@@ -81,6 +81,11 @@
  * browser has opened in advance is mostly older. */
 #define XS_STOP_FRESH_NS ((uint64_t)1000000000)
 
+/* Parts of the write deadline. In each it is looked whether the peer has
+ * acknowledged anything; who has not in so many is lost, and that is at most
+ * one part later than the deadline. */
+#define XS_WRITE_LOOKS 4u
+
 #define XS_SECOND_NS ((uint64_t)1000000000)
 #define XS_MS_NS ((uint64_t)1000000)
 

@@ -300,7 +300,8 @@ static void conn_settle_fresh(struct xs_conn *conn)
 }
 
 /* The write deadline runs while bytes wait, and starts again with every byte
- * that goes. */
+ * that goes. It is looked at in parts: what is acknowledged meanwhile shows in
+ * the part in which it was. */
 static void conn_settle_writing(struct xs_conn *conn)
 {
     struct xs_server *server = conn->server;
@@ -311,6 +312,9 @@ static void conn_settle_writing(struct xs_conn *conn)
             xs_deadline_disarm(&conn->writing);
         }
         return;
+    }
+    if (fresh) {
+        conn->stalls = 0;
     }
     if (fresh || !xs_deadline_armed(&conn->writing)) {
         xs_deadline_arm(&server->deadlines, &conn->writing, XS_DEADLINE_WRITE,
@@ -444,9 +448,20 @@ void xs_conn_drop(struct xs_conn *conn, enum xs_abort why)
     }
 }
 
+/* A part of the write deadline has passed: was that the last? */
+static bool conn_write_is_over(struct xs_conn *conn)
+{
+    conn->stalls = xs_tx_stalled(conn) ? conn->stalls + 1 : 0;
+    return conn->stalls == XS_WRITE_LOOKS;
+}
+
 void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
 {
     XS_ASSERT(conn->state != XS_CONN_CLOSED);
+    if (kind == XS_DEADLINE_WRITE && !conn_write_is_over(conn)) {
+        xs_conn_turn(conn);
+        return;
+    }
     xs_io_note(conn->server->io, "conn.expire", conn->id, (uint64_t)kind);
     if (kind != XS_DEADLINE_WRITE) {
         conn->receiving_kind = NO_TIMER;
@@ -462,9 +477,7 @@ void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
             xs_conn_shut(conn, XS_CONN_END_RESTING);
             break;
         case XS_DEADLINE_WRITE:
-            if (xs_tx_stalled(conn)) {
-                conn_lose(conn, XS_ABORT_WRITE_TIMEOUT);
-            }
+            conn_lose(conn, XS_ABORT_WRITE_TIMEOUT);
             break;
         case XS_DEADLINE_LINGER:
             xs_conn_close(conn, false);

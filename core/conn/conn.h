@@ -95,6 +95,7 @@ struct xs_conn {
     uint64_t receiving_ns;        /* when it began; it may be switched off */
     struct xs_deadline writing;   /* xs_deadlines.lists */
     int64_t unacked;              /* by the peer, when it was armed */
+    unsigned stalls;              /* parts of it without progress, in a row */
     size_t backlog;               /* its part of xs_server_stats.backlog */
     bool in_turn;                 /* a turn runs: no need to ask for another */
     struct xs_list dirty;         /* xs_server.dirty */

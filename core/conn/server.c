@@ -335,6 +335,10 @@ void xs_server_init(struct xs_server *server, struct xs_io *io,
     for (unsigned i = 0; i < XS_DEADLINE_KINDS; i++) {
         server->deadlines.lasts_ns[i] = limits->timeout_ns[i];
     }
+    if (limits->timeout_ns[XS_DEADLINE_WRITE] != XS_NEVER) {
+        server->deadlines.lasts_ns[XS_DEADLINE_WRITE] =
+            limits->timeout_ns[XS_DEADLINE_WRITE] / XS_WRITE_LOOKS + 1;
+    }
     xs_pool_init(&server->conn_pool, io->mem, sizeof(struct xs_conn),
                  SPARE_CONNS);
     xs_pool_init(&server->block_pool, io->mem, XS_RX_BLOCK, SPARE_BLOCKS);

@@ -6,6 +6,7 @@ import time
 import pytest
 
 import raw
+from tcp_states import PEERS, has_state
 
 BOTH = pytest.mark.parametrize("app", ["life_app:asgi", "life_app:wsgi"])
 
@@ -138,6 +139,25 @@ def sent_at_last(server):
         with raw.Client(server.address) as other:
             counts.append(int(other.get("/flooded").body))
     return counts[-1]
+
+
+@pytest.mark.parametrize("app", ["starlette_app:app", "flask_app:app"])
+def test_write_timeout_is_not_over_twice_as_late(serve, app):
+    """What a client still acknowledges of the last write is no new start: it
+    is gone before one that was idle for 1.75 times as long."""
+    pytest.importorskip(app.partition("_")[0])
+    server = serve(app, "--timeout-write", "2", "--timeout-keep-alive", "3.5")
+    with (
+        raw.Client(server.address, receive_buffer=4096) as stalled,
+        raw.Client(server.address) as idle,
+    ):
+        stalled.request("GET", "/endless")
+        port = stalled.sock.getsockname()[1]
+        time.sleep(0.1)
+        idle.get("/")
+        assert idle.is_closed()
+
+        assert not has_state({"01"}, PEERS, port)
 
 
 @BOTH
