@@ -360,7 +360,9 @@ static int model_constants(struct wsgi_gateway *gateway, PyObject *config)
     return err;
 }
 
-/* Let the model's table have room for more keys than it holds. */
+/* Let the model's table have room for more keys than it holds. They are str,
+ * as all others: with one key of another type a table is half as large again,
+ * and slower to search, for as long as it lives. */
 static int model_grow(PyObject *model)
 {
     PyObject *spare[MODEL_KEYS_SPARE];
@@ -368,7 +370,7 @@ static int model_grow(PyObject *model)
     int i;
 
     for (i = 0; i < MODEL_KEYS_SPARE; i++) {
-        spare[i] = PyLong_FromLong(i);
+        spare[i] = PyUnicode_FromFormat("%d", i);
         if (spare[i] == NULL || PyDict_SetItem(model, spare[i], Py_None) < 0) {
             err = -1;
         }
