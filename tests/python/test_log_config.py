@@ -1,5 +1,6 @@
 """Python's logging: set up from files, and the access log's way through it."""
 
+import contextlib
 import json
 import logging
 
@@ -320,6 +321,73 @@ def test_access_way_is_none_where_it_is_switched_off(access):
     access.disabled = False
     access.setLevel("ERROR")
     assert log.access_way(Config("a:b")) == (False, None)
+
+
+@contextlib.contextmanager
+def bare_loggers():
+    """``xsgi`` and the root, without pytest's handlers."""
+    both = logging.getLogger("xsgi"), logging.getLogger()
+    kept = [(each.level, each.handlers[:], each.propagate) for each in both]
+    for each in both:
+        each.handlers[:] = []
+    try:
+        yield both
+    finally:
+        for each, (level, handlers, propagate) in zip(both, kept, strict=True):
+            each.setLevel(level)
+            each.handlers[:] = handlers
+            each.propagate = propagate
+
+
+def recorder(records):
+    """A handler that keeps messages."""
+    handler = logging.NullHandler()
+    handler.handle = lambda record: records.append(record.getMessage())
+    return handler
+
+
+HANDLED = {**SETTINGS, "loggers": {"xsgi": {"level": 10, "handlers": ["err"]}}}
+
+
+@pytest.mark.parametrize(
+    ("log_config", "log_level", "level"),
+    [
+        (None, "info", logging.INFO),
+        (None, "warning", logging.WARNING),
+        (HANDLED, "info", logging.DEBUG),
+        (HANDLED, "error", logging.ERROR),
+        ({"version": 1}, "info", logging.INFO),
+    ],
+)
+def test_level_is_log_config_s_unless_another_was_chosen(
+    log_config, log_level, level
+):
+    with bare_loggers() as (xsgi, _):
+        log.setup(Config("a:b", log_config=log_config, log_level=log_level))
+
+        assert xsgi.level == level
+
+
+def test_handler_that_comes_later_does_not_double_the_lines(capsys):
+    records = []
+    with bare_loggers() as (xsgi, root):
+        log.setup(Config("a:b"))
+        root.addHandler(recorder(records))
+        xsgi.warning("once")
+
+    assert capsys.readouterr().err == "WARNING:  once\n"
+    assert records == []
+
+
+def test_program_that_has_a_handler_gets_the_lines(capsys):
+    records = []
+    with bare_loggers() as (xsgi, root):
+        root.addHandler(recorder(records))
+        log.setup(Config("a:b"))
+        xsgi.warning("once")
+
+    assert capsys.readouterr().err == ""
+    assert records == ["once"]
 
 
 def test_log_config_is_a_path_or_a_mapping():

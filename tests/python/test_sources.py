@@ -163,6 +163,7 @@ def test_empty_variable_says_nothing(folder):
         ({}, {"XSGI_PORT": "82"}, {"port": 82, "host": "f"}),
         ({"port": "81"}, {"XSGI_UDS": "/e"}, {"port": 81, "host": "f"}),
         ({"port": "81"}, {"XSGI_HOST": "e"}, {"port": 81, "host": "e"}),
+        ({"uds": "/x"}, {"XSGI_PORT": "82"}, {"uds": "/x"}),
         ({"backlog": "9"}, {"XSGI_UDS": "/e"}, {"uds": "/e"}),
     ],
 )
