@@ -40,7 +40,7 @@ def row(option) -> str:
     if meta["kind"] is kinds.flag:
         default = "yes" if option.default else "no"
     flags = sources.flags_of(option)
-    if option.default is True:
+    if meta["kind"] is kinds.flag:
         flags.append("--no-" + flags[-1][2:])
     metavar = meta["kind"].metavar.replace("|", "\\|")
     names = ", ".join(f"`{flag}`" for flag in flags)

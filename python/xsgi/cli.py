@@ -142,8 +142,7 @@ def _click_option(option: dataclasses.Field[Any]) -> click.Option:
     extra: dict[str, Any] = {"type": _Text(kind), "metavar": kind.metavar}
     if kind is kinds.flag:
         extra = {"is_flag": True}
-        if option.default:
-            names[-1] += f"/--no-{names[-1][2:]}"
+        names[-1] += f"/--no-{names[-1][2:]}"  # a file may say it, too
     text, default = option.metadata["help"], show.default(option)
     result = click.Option(
         [*names, option.name],

@@ -6,7 +6,16 @@ import sys
 import pytest
 
 import raw
-from xsgi import __version__, _xsgi, cli, config, foreign, runner, sources
+from xsgi import (
+    __version__,
+    _xsgi,
+    cli,
+    config,
+    foreign,
+    kinds,
+    runner,
+    sources,
+)
 
 
 @pytest.fixture
@@ -85,6 +94,26 @@ def test_environment_sets_what_the_command_line_does_not(served, monkeypatch):
     assert got.timeout_write == 60
     assert got.access_log is False
     assert got.factory is True
+
+
+SWITCHES = [
+    option.name
+    for option in config.options()
+    if option.metadata["kind"] is kinds.flag
+]
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("given", [True, False])
+def test_command_line_switches_what_the_environment_has_switched(
+    served, monkeypatch, name, given
+):
+    flag = name.replace("_", "-")
+    monkeypatch.setenv(f"XSGI_{name.upper()}", "0" if given else "1")
+
+    got = served("a:b", f"--{flag}" if given else f"--no-{flag}")
+
+    assert getattr(got, name) is given
 
 
 @pytest.mark.parametrize(
