@@ -10,6 +10,7 @@ async def asgi(scope, receive, send):
 
 def wsgi(environ, start_response):
     port = environ.get("REMOTE_PORT", "0" if environ["REMOTE_ADDR"] else "")
+    assert environ.get("REMOTE_PORT") != "0"  # it is missing, then
     scheme = environ["wsgi.url_scheme"]
     assert (environ.get("HTTPS") == "on") == (scheme == "https")
     start_response("200 OK", [])
