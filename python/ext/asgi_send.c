@@ -92,7 +92,8 @@ static int field_slice(PyObject *object, struct xs_slice *out, PyObject **keep)
     return 0;
 }
 
-static int field_error(int err, PyObject *name, PyObject *value)
+static int field_error(int err, struct xs_slice bytes, PyObject *name,
+                       PyObject *value)
 {
     switch (err) {
         case XS_ENOMEM:
@@ -100,8 +101,8 @@ static int field_error(int err, PyObject *name, PyObject *value)
             break;
         case XS_EINVALID:
             PyErr_Format(PyExc_ValueError,
-                         SEND_START ": header (%R, %R) is not valid", name,
-                         value);
+                         SEND_START ": header (%R, %R) is not valid: %s", name,
+                         value, ext_field_rule(bytes));
             break;
         default:
             PyErr_Format(PyExc_RuntimeError, SEND_START ": header (%R, %R): %s",
@@ -124,7 +125,7 @@ static int send_field(struct asgi_request *request, PyObject *name,
         asgi_request_check_live(request) == 0) {
         err = xs_response_header(request->req, name_bytes, value_bytes);
         if (err != 0) {
-            err = field_error(err, keep[0], keep[1]);
+            err = field_error(err, name_bytes, keep[0], keep[1]);
         }
     }
     Py_XDECREF(keep[0]);

@@ -147,6 +147,17 @@ int ext_lend(struct xs_request *req, PyObject *block, bool more)
     return err;
 }
 
+const char *ext_field_rule(struct xs_slice name)
+{
+    if (xs_slice_eq_lower(name, XS_LIT("content-length"))) {
+        return "a Content-Length is one number, said once";
+    }
+    if (xs_slice_eq_lower(name, XS_LIT("transfer-encoding"))) {
+        return "the only coding is chunked";
+    }
+    return "a name is a token, a value has no CR, LF or NUL";
+}
+
 int ext_raise_gone(PyObject *disconnected, bool told, enum xs_abort why)
 {
     PyErr_SetString(disconnected,

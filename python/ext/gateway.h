@@ -85,6 +85,9 @@ size_t ext_block_len(PyObject *block);
  * xs_response_body. */
 XS_MUST_CHECK int ext_lend(struct xs_request *req, PyObject *block, bool more);
 
+/* Which rule a field of that name has broken that the core refused. */
+const char *ext_field_rule(struct xs_slice name);
+
 /* Raise `disconnected` with the reason; `why` counts if `told`: on_abort came.
  * Always -1. */
 int ext_raise_gone(PyObject *disconnected, bool told, enum xs_abort why);

@@ -135,7 +135,8 @@ static int give_field(struct sink *sink, PyObject *field,
     }
     err = sink_field(sink, name, value);
     if (err == XS_EINVALID) {
-        PyErr_Format(PyExc_ValueError, "not a legal header: %R", field);
+        PyErr_Format(PyExc_ValueError, "not a legal header: %R: %s", field,
+                     ext_field_rule(name));
         return -1;
     }
     if (err != 0) {

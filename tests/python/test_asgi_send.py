@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import sys
 import time
 
 import pytest
@@ -213,16 +214,21 @@ def test_blocked_send_can_be_cancelled(probe):
         ("start(200, b'ab')", "TypeError", "pair"),
         ("start(200, 5)", "TypeError", "pair"),
         ("start(200, (b'', b'a'))", "ValueError", "not valid"),
-        ("start(200, (b'a b', b'a'))", "ValueError", "not valid"),
+        ("start(200, (b'a b', b'a'))", "ValueError", "a name is a token"),
         ("start(200, (b':status', b'200'))", "ValueError", "not valid"),
         (
             "start(200, (b'transfer-encoding', b'gzip, chunked'))",
             "ValueError",
-            "not valid",
+            "the only coding is chunked",
         ),
-        ("start(200, (b'a', b'a\\nb'))", "ValueError", "not valid"),
+        ("start(200, (b'a', b'a\\nb'))", "ValueError", "no CR, LF or NUL"),
         ("start(200, (b'a', b'a\\0b'))", "ValueError", "not valid"),
-        ("start(200, (b'content-length', b'x'))", "ValueError", "not valid"),
+        ("start(200, (b'content-length', b'x'))", "ValueError", "one number"),
+        (
+            "start(200, (b'content-length', b'1'), (b'content-length', b'1'))",
+            "ValueError",
+            "said once",
+        ),
         (
             "{'type': 'http.response.start', 'status': 200, 'headers': 5}",
             "TypeError",
@@ -277,6 +283,19 @@ def test_head_with_a_bad_header_leaves_nothing_behind(probe):
     assert response.header("x-one") is None
     assert response.header("b") is None
     assert "x-bad" in json.loads(response.body)[1]
+
+
+@pytest.mark.parametrize("what", ["pair", "value"])
+def test_header_that_answers_the_request_is_too_late_itself(probe, what):
+    if what == "value" and sys.version_info < (3, 12):
+        pytest.skip("there is no __buffer__")
+    response = probe.get(f"/answers_inside_its_head?{what}")
+
+    kind, text = probe.seen("answers_inside_its_head")
+    assert response.body == b"inside"
+    assert response.header("a") is None
+    assert kind == "RuntimeError"
+    assert "the response has ended" in text
 
 
 def test_message_after_the_end_is_an_error_that_names_the_rule(probe):

@@ -123,6 +123,24 @@ def test_wrong_head_is_an_error_in_the_call_and_forgotten(
     assert str(error)
 
 
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize(
+    ("headers", "rule"),
+    [
+        ([("a b", "c")], "a name is a token"),
+        ([("a", "b\n")], "no CR, LF or NUL"),
+        ([("Content-Length", "-1")], "is one number"),
+        ([("Content-Length", "1"), ("content-length", "1")], "said once"),
+        ([("Transfer-Encoding", "gzip")], "the only coding is chunked"),
+    ],
+)
+def test_header_that_is_refused_is_told_with_the_rule(threads, headers, rule):
+    error = raised_by(lambda start: start("200 OK", headers), threads)
+
+    assert repr(headers[-1]) in str(error)
+    assert rule in str(error)
+
+
 @pytest.mark.parametrize(
     "call",
     [

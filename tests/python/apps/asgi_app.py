@@ -8,6 +8,7 @@ import asyncio
 import json
 
 import asgi_exchange  # noqa: F401
+import asgi_inside  # noqa: F401
 import asgi_life  # noqa: F401
 import asgi_unasked  # noqa: F401
 from asgi_pages import PATIENCE, news, page, pages, seen, text
