@@ -73,11 +73,12 @@ static size_t sink_piece(const struct access_sink *sink)
 /* The descriptor takes nothing any more: what waits is lost. */
 static void sink_lose_all(struct access_sink *sink)
 {
-    for (size_t i = sink->from; i < sink->to; i++) {
+    for (size_t i = sink->from + sink->mends; i < sink->to; i++) {
         sink->lost += sink->buffer[i] == '\n';
     }
     sink->from = 0;
     sink->to = 0;
+    sink->mends = false;
 }
 
 /* Wait until the descriptor takes something. False: it does not. */
@@ -100,6 +101,7 @@ static bool sink_write(struct access_sink *sink, int wait_ms)
     if (wrote > 0) {
         sink->from += (size_t)wrote;
         sink->inside = sink->buffer[sink->from - 1] != '\n';
+        sink->mends = false;
         return true;
     }
     if (wrote < 0 && errno == EINTR) {
@@ -159,7 +161,7 @@ char *access_sink_room(struct access_sink *sink, size_t len)
     if (sink->inside && sink->from == sink->to) {
         /* Its end was lost: begin another. */
         sink->buffer[sink->to++] = '\n';
-        sink->inside = false;
+        sink->mends = true;
     }
     if (ACCESS_SINK_BYTES - sink->to >= len) {
         return sink->buffer + sink->to;

@@ -14,6 +14,8 @@ struct access_sink {
     int fd;
     bool is_file;  /* takes everything at once: there is nothing to wait for */
     bool inside;   /* a line was begun and is not written to its end */
+    bool mends;    /* the first byte that waits ends such a line, whose own end
+                    * was lost and counted */
     size_t from;   /* in buffer: the first byte that waits */
     size_t to;     /* one past the last */
     uint64_t lost; /* lines that found no room, or no descriptor */

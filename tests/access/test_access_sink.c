@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -246,6 +247,47 @@ static void sink_begins_a_line_of_its_own_behind_half_a_line(void **state)
     pipe_close(&pair);
 }
 
+/* A file that has room for `bytes`, like a disk that is nearly full. */
+static void file_limit(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void sink_begins_a_line_of_its_own_when_a_full_file_has_room(
+    void **state)
+{
+    static const char expected[] = "0........\n1....\n5........\n";
+    char name[] = "/tmp/xsgi-access-XXXXXX";
+    int fd = mkstemp(name);
+    struct access_sink sink;
+    char text[100];
+    (void)state;
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_true(fd >= 0);
+    unlink(name);
+    assert_true(access_sink_init(&sink, fd));
+    file_limit(15);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_true(add_line(&sink, i, 10));
+        access_sink_flush(&sink);
+    }
+    file_limit(RLIM_INFINITY);
+    assert_true(add_line(&sink, 5, 10));
+    access_sink_flush(&sink);
+
+    assert_int_equal(sink.lost, 4);
+    assert_int_equal(sink.error, EFBIG);
+    assert_int_equal(pread(fd, text, sizeof text, 0), sizeof expected - 1);
+    assert_memory_equal(text, expected, sizeof expected - 1);
+    access_sink_fini(&sink);
+    close(fd);
+}
+
 static void sink_writes_to_a_file_in_one_go(void **state)
 {
     char name[] = "/tmp/xsgi-access-XXXXXX";
@@ -280,6 +322,8 @@ int main(void)
         cmocka_unit_test(sink_drain_gives_up_a_reader_that_does_not_read),
         cmocka_unit_test(sink_loses_and_counts_what_nobody_can_read),
         cmocka_unit_test(sink_begins_a_line_of_its_own_behind_half_a_line),
+        cmocka_unit_test(
+            sink_begins_a_line_of_its_own_when_a_full_file_has_room),
         cmocka_unit_test(sink_writes_to_a_file_in_one_go),
     };
 
