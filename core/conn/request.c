@@ -23,15 +23,13 @@ bool xs_request_is_proxied(const struct xs_server *server,
            XS_HOP_TRUSTED;
 }
 
-const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
+/* xs_request_client when there is a field that may say so. */
+static const struct xs_io_addr *request_forwarded(struct xs_conn *conn,
+                                                  bool *https)
 {
     struct xs_io_addr *client = conn->client;
     struct xs_forwarded said;
 
-    *https = false;
-    if (client == NULL) {
-        return NULL;
-    }
     xs_forwarded_read(&said, &conn->rx.parser.head,
                       &conn->server->config.proxies);
     *https = said.scheme == XS_SCHEME_HTTPS;
@@ -41,6 +39,15 @@ const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
     *client = (struct xs_io_addr){.port = said.port};
     memcpy(client->host, said.host, sizeof said.host);
     return client;
+}
+
+const struct xs_io_addr *xs_request_client(struct xs_conn *conn, bool *https)
+{
+    *https = false;
+    if (conn->client == NULL || !conn->rx.parser.head.forwarded) {
+        return NULL;
+    }
+    return request_forwarded(conn, https);
 }
 
 void xs_request_begin(struct xs_conn *conn)

@@ -44,6 +44,7 @@ struct xs_head {
     bool trailers;        /* it takes fields behind a body (TE) */
     bool expect_continue; /* it waits for "100 Continue" */
     bool upgrade;         /* it offers another protocol, in vain */
+    bool forwarded;       /* there is a field that forwarded.h reads */
     bool is_head;         /* the method is HEAD */
 };
 

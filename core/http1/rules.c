@@ -16,6 +16,7 @@ struct rules_fields {
     bool keep_alive;   /* likewise */
     bool upgrade;      /* likewise */
     bool trailers;     /* a TE field says so */
+    bool forwarded;    /* a proxy, or who poses as one, has said something */
 };
 
 /* llhttp leaves blanks at the end of a value. */
@@ -89,12 +90,22 @@ static struct rules_fields rules_scan(const struct xs_head *head)
                     scan_expect(&found, field->value);
                 }
                 break;
+            case 9:
+                found.forwarded |=
+                    xs_slice_eq_lower(field->name, XS_LIT("forwarded"));
+                break;
             case 10:
                 if (xs_slice_eq_lower(field->name, XS_LIT("connection"))) {
                     scan_connection(&found, field->value);
                 }
                 break;
+            case 15:
+                found.forwarded |=
+                    xs_slice_eq_lower(field->name, XS_LIT("x-forwarded-for"));
+                break;
             case 17:
+                found.forwarded |=
+                    xs_slice_eq_lower(field->name, XS_LIT("x-forwarded-proto"));
                 if (xs_slice_eq_lower(field->name,
                                       XS_LIT("transfer-encoding"))) {
                     found.coding = field;
@@ -252,6 +263,7 @@ enum xs_refusal xs_rules_apply(struct xs_head *head,
     /* RFC 9110 7.8: from HTTP/1.0 it is no offer. */
     head->upgrade = found.upgrade && head->minor > 0;
     head->trailers = found.trailers;
+    head->forwarded = found.forwarded;
     head->is_head = xs_slice_eq(head->method, XS_LIT("HEAD"));
     return rules_expect(head, &found);
 }

@@ -347,6 +347,30 @@ static void rules_see_an_offer_of_another_protocol(void **state)
     }
 }
 
+struct forwarded {
+    const char *name;
+    bool wanted;
+};
+
+static void rules_see_what_proxies_say(void **state)
+{
+    static const struct forwarded cases[] = {
+        {"Forwarded", true},         {"X-Forwarded-For", true},
+        {"x-forwarded-proto", true}, {"forwardes", false},
+        {"X-Forwarded-Fox", false},  {"X-Forwarded-Prote", false},
+        {"X-Forwarded-Host", false},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < XS_COUNT_OF(cases); i++) {
+        struct fixture f;
+
+        setup(&f, FIELDS("Host", "a", cases[i].name, "b"));
+        assert_int_equal(apply(&f), XS_REFUSE_NOT);
+        assert_int_equal(f.head.forwarded, cases[i].wanted);
+    }
+}
+
 static void rules_know_one_expectation(void **state)
 {
     struct fixture f;
@@ -412,6 +436,7 @@ int main(void)
         cmocka_unit_test(rules_tell_whether_the_connection_lives_on),
         cmocka_unit_test(rules_see_close_in_any_connection_field),
         cmocka_unit_test(rules_see_an_offer_of_another_protocol),
+        cmocka_unit_test(rules_see_what_proxies_say),
         cmocka_unit_test(rules_know_one_expectation),
         cmocka_unit_test(rules_know_head),
         cmocka_unit_test(rules_refuse_a_bad_target),
