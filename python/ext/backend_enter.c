@@ -23,17 +23,17 @@ bool ext_backend_is_foreign(const struct ext_backend *backend)
     return backend->fork_count != ext_fork_count();
 }
 
-static bool enter_is_elsewhere(const struct ext_backend *backend)
+/* It is another thread's than `here`, the present one. */
+static bool enter_is_elsewhere(const struct ext_backend *backend,
+                               unsigned long here)
 {
-    return backend->thread != 0 &&
-           backend->thread != PyThread_get_thread_ident() &&
+    return backend->thread != here && backend->thread != 0 &&
            (backend->depth > 0 || thread_lives(backend->thread));
 }
 
 /* It is this thread's, and so are the server and its application. */
-static void enter_own(struct ext_backend *backend)
+static void enter_own(struct ext_backend *backend, unsigned long here)
 {
-    unsigned long here = PyThread_get_thread_ident();
     struct ext_server *server = backend->server;
 
     if (backend->thread != here && server != NULL) {
@@ -54,6 +54,8 @@ static void enter_hold(struct ext_backend *backend)
 
 int ext_backend_enter(struct ext_backend *backend)
 {
+    unsigned long here = PyThread_get_thread_ident();
+
     if (backend->drive == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "the backend is closed");
         return -1;
@@ -64,14 +66,14 @@ int ext_backend_enter(struct ext_backend *backend)
                         "makes its own");
         return -1;
     }
-    if (enter_is_elsewhere(backend)) {
+    if (enter_is_elsewhere(backend, here)) {
         PyErr_SetString(PyExc_RuntimeError,
                         "the backend is another thread's, and only that one "
                         "may call this: see loop.call_soon_threadsafe");
         return -1;
     }
     if (backend->depth++ == 0) {
-        enter_own(backend);
+        enter_own(backend, here);
         Py_INCREF((PyObject *)backend);
         enter_hold(backend);
     }
@@ -113,7 +115,8 @@ bool ext_backend_hand_over(struct ext_backend *backend)
 {
     struct xs_io *io;
 
-    if (backend->drive == NULL || !enter_is_elsewhere(backend)) {
+    if (backend->drive == NULL ||
+        !enter_is_elsewhere(backend, PyThread_get_thread_ident())) {
         return false;
     }
     enter_hold(backend);
@@ -211,7 +214,7 @@ void ext_backend_drop_peer(struct ext_backend *backend,
         return; /* it went with it, or is not ours */
     }
     peer->on_event = NULL;
-    if (enter_is_elsewhere(backend)) {
+    if (enter_is_elsewhere(backend, PyThread_get_thread_ident())) {
         peer->user = backend->orphans;
         backend->orphans = peer;
         return;
