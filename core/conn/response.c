@@ -118,11 +118,16 @@ int xs_response_header(struct xs_request *req, struct xs_slice name,
                        struct xs_slice value)
 {
     struct xs_conn *conn = xs_conn_of(req);
+    struct xs_writer *writer = &conn->tx.writer;
     int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    err = xs_writer_header(&conn->tx.writer, &conn->tx.queue, name, value);
-    if (err == 0 && conn->server->config.wants.response_count > 0) {
+    if (conn->server->config.wants.response_count == 0) {
+        /* Nearly always, and then there is nothing to keep over the call. */
+        return xs_writer_header(writer, &conn->tx.queue, name, value);
+    }
+    err = xs_writer_header(writer, &conn->tx.queue, name, value);
+    if (err == 0) {
         xs_access_header(conn, name, value);
     }
     return err;
