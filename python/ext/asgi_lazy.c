@@ -310,17 +310,13 @@ static PyObject *lazy_call(PyObject *function, PyObject *loop, PyObject *task)
 }
 
 /* Back to the task that was current before: `before` is what entering gave,
- * taken. Keeps what is raised. */
+ * taken. Nothing is raised. */
 static void lazy_leave(struct asgi_gateway *gateway, PyObject *task,
                        PyObject *before)
 {
     const struct ext_asgi *asgi = gateway->asgi;
-    PyObject *type;
-    PyObject *value;
-    PyObject *traceback;
     PyObject *done;
 
-    PyErr_Fetch(&type, &value, &traceback);
     done = asgi->lazy.leave != NULL
                ? lazy_call(asgi->lazy.leave, gateway->loop, task)
                : lazy_call(asgi->lazy.enter, gateway->loop, before);
@@ -329,6 +325,18 @@ static void lazy_leave(struct asgi_gateway *gateway, PyObject *task,
     }
     Py_XDECREF(done);
     Py_DECREF(before);
+}
+
+/* Likewise. Keeps what is raised. */
+static void lazy_leave_raised(struct asgi_gateway *gateway, PyObject *task,
+                              PyObject *before)
+{
+    PyObject *type;
+    PyObject *value;
+    PyObject *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    lazy_leave(gateway, task, before);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -359,7 +367,11 @@ static int lazy_step(struct asgi_gateway *gateway, PyObject *task,
         return -1;
     }
     *step = PyIter_Send(runner, Py_None, result);
-    lazy_leave(gateway, task, before);
+    if (*step == PYGEN_ERROR) {
+        lazy_leave_raised(gateway, task, before);
+    } else {
+        lazy_leave(gateway, task, before);
+    }
     if (PyContext_Exit(context) < 0) {
         ext_unraisable(context);
     }

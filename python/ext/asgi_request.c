@@ -126,6 +126,9 @@ void asgi_request_wake(struct asgi_request *request, struct xs_list *waiters)
     struct xs_list woken;
     struct xs_list *link;
 
+    if (xs_list_empty(waiters)) {
+        return;
+    }
     /* One who is woken may wait again: not in this round. */
     xs_list_init(&woken);
     xs_list_splice(&woken, waiters);

@@ -151,13 +151,17 @@ static int runner_begin(struct asgi_runner *runner)
     return runner->coro == NULL ? -1 : 0;
 }
 
-/* The application has ended. Keeps what is raised. */
-static void runner_finish(struct asgi_runner *runner)
+/* The application has ended. Keeps what is raised, if something is. */
+static void runner_finish(struct asgi_runner *runner, bool raised)
 {
     PyObject *type;
     PyObject *value;
     PyObject *traceback;
 
+    if (!raised) {
+        asgi_request_finish(runner->request);
+        return;
+    }
     PyErr_Fetch(&type, &value, &traceback);
     asgi_request_finish(runner->request);
     PyErr_Restore(type, value, traceback);
@@ -191,7 +195,7 @@ static PySendResult runner_end(struct asgi_runner *runner, PySendResult step,
         Py_INCREF(Py_None);
         *result = Py_None;
     }
-    runner_finish(runner);
+    runner_finish(runner, step == PYGEN_ERROR);
     return step;
 }
 
@@ -345,7 +349,7 @@ static PyObject *runner_close(PyObject *self, PyObject *unused)
         Py_INCREF(Py_None);
         closed = Py_None;
     }
-    runner_finish(runner);
+    runner_finish(runner, closed == NULL);
     return closed;
 }
 
