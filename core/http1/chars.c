@@ -28,9 +28,16 @@ const uint8_t xs_chars[256] = {
 bool xs_chars_all(struct xs_slice bytes, enum xs_char kind)
 {
     unsigned all = kind;
+    size_t i = 0;
 
-    /* To the end in any case: names are short, and legal. */
-    for (size_t i = 0; i < bytes.len; i++) {
+    /* To the end in any case: names are short, and legal. Four at a time
+     * cost three quarters. */
+    for (; bytes.len - i >= 4; i += 4) {
+        const uint8_t *at = bytes.data + i;
+        all &= xs_chars[at[0]] & xs_chars[at[1]] & xs_chars[at[2]] &
+               xs_chars[at[3]];
+    }
+    for (; i < bytes.len; i++) {
         all &= xs_chars[bytes.data[i]];
     }
     return all != 0;

@@ -46,6 +46,17 @@ static void chars_all_wants_every_byte(void **state)
     assert_false(xs_chars_all(XS_LIT("x-name:"), XS_CHAR_TOKEN));
     /* "(" is of a host, "g" of a token: neither is of both. */
     assert_false(xs_chars_all(XS_LIT("g("), XS_CHAR_TOKEN));
+
+    for (size_t len = 1; len < 14; len++) {
+        for (size_t at = 0; at < len; at++) {
+            uint8_t bytes[14];
+
+            memset(bytes, 'a', sizeof bytes);
+            assert_true(xs_chars_all(xs_slice_of(bytes, len), XS_CHAR_TOKEN));
+            bytes[at] = ' ';
+            assert_false(xs_chars_all(xs_slice_of(bytes, len), XS_CHAR_TOKEN));
+        }
+    }
 }
 
 /* Each byte in each place of runs of any length: only three end a line. */
