@@ -384,6 +384,8 @@ PySendResult asgi_send_taken(struct asgi_await *await, int err, bool more,
 static PySendResult send_body(struct asgi_await *await)
 {
     struct asgi_request *request = await->request;
+    /* If that is a type and a body, it is all there. */
+    bool is_pair = PyDict_GET_SIZE(await->message) == 2;
     PyObject *bytes = body_bytes(request->asgi, await->message);
     int more;
     int err;
@@ -391,7 +393,9 @@ static PySendResult send_body(struct asgi_await *await)
     if (bytes == NULL && PyErr_Occurred()) {
         return PYGEN_ERROR;
     }
-    more = asgi_send_more(request->asgi, await->message);
+    more = is_pair && bytes != NULL
+               ? 0
+               : asgi_send_more(request->asgi, await->message);
     if (more < 0 || asgi_request_check_live(request) < 0) {
         Py_XDECREF(bytes);
         return PYGEN_ERROR;
