@@ -118,9 +118,13 @@ def main() -> None:
         if server.interface != "asgi":
             continue
         for kind in ("spread", "burst"):
-            with Running(server, options.build) as running:
-                got = measure(running, kind, options.clients,
-                              options.seconds, options.load)  # fmt: skip
+            try:
+                with Running(server, options.build) as running:
+                    got = measure(running, kind, options.clients,
+                                  options.seconds, options.load)  # fmt: skip
+            except OSError as error:
+                print(f"{server!s:16} {kind:6} {error!r}", flush=True)
+                continue
             print(
                 f"{server!s:16} {kind:6} {got['events']:7} {got['late']:7}"
                 f" {got['kernel']} {got['client']}",
