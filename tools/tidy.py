@@ -87,6 +87,8 @@ CORE_BANNED = re.compile(
     r"\b(malloc|calloc|realloc|free|time|rand|getenv)\s*\("
 )
 HAS_MALLOC = "core/base/mem.c"
+# Deprecated in cmocka 2, or a macro of its own there.
+CMOCKA_BANNED = re.compile(r"\bassert_(not_)?in_(range|set)\s*\(|\bstop\(\w")
 
 # Bytes of any kind.
 NOT_TEXT = ("fuzz/corpus/",)
@@ -214,6 +216,8 @@ class Tidy:
                 self.fault("columns", name, number, f"over {COLUMN_MAX}")
             if C_BANNED.search(line):
                 self.fault("banned", name, number, "a banned function")
+            if name.startswith("tests/") and CMOCKA_BANNED.search(line):
+                self.fault("banned", name, number, "not with cmocka 2")
             if included := re.match(r'\s*#\s*include\s+(["<])(.+)[">]', line):
                 self.check_include(name, number, *included.groups())
             core = name.startswith("core/") and name != HAS_MALLOC
