@@ -267,7 +267,7 @@ class Config:
         30.0,
         kinds.patience,
         TIMEOUTS,
-        "For running requests after SIGTERM or SIGINT; new connections have 1s.",
+        "For what runs after SIGTERM or SIGINT; new connections have 1s.",
         "--graceful-timeout",
     )
     timeout_lifespan_startup: float | None = _option(
