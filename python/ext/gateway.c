@@ -135,8 +135,10 @@ int ext_lend(struct xs_request *req, PyObject *block, bool more)
         lent.bytes = xs_slice_of(PyBytes_AS_STRING(block),
                                  (size_t)PyBytes_GET_SIZE(block));
     }
-    /* Short ones are copied anyway. */
-    if (lent.bytes.len > XS_TX_COPY_MAX) {
+    /* Short ones are copied anyway; those of a subclass, too: the end of one may
+     * run code of the application's, which may call us in the middle of a
+     * write. */
+    if (lent.bytes.len > XS_TX_COPY_MAX && PyBytes_CheckExact(block)) {
         lent.release = lend_release;
         lent.owner = Py_NewRef(block);
     }

@@ -150,6 +150,15 @@ def test_send_of_one_huge_body_waits_until_it_has_drained(probe):
     assert probe.seen("huge_after") == 0
 
 
+def test_body_whose_end_sends_is_not_in_the_middle_of_a_write(probe):
+    response = probe.get("/dear")
+
+    assert response.complete
+    assert sorted(response.body) == sorted(
+        bytes(30_000) + b"x" * 30_000 + b"m" * 100_000
+    )
+
+
 def test_large_body_that_is_refused_is_let_go(probe):
     assert probe.get("/refused_large").status == 500
 

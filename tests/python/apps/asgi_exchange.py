@@ -297,6 +297,33 @@ async def huge(scope, receive, send):
     see("huge_after", sys.getrefcount(data) - references)
 
 
+class Dear(bytes):
+    """Has code of its own for its end, which sends."""
+
+    def __del__(self):
+        self.at_end()
+
+
+@page
+async def dear(scope, receive, send):
+    """The end of a body is not in the middle of a write."""
+
+    def at_end():
+        with contextlib.suppress(StopIteration):
+            send(body(b"m" * 100_000, True)).send(None)
+
+    await send(start())
+    piece = Dear(30_000)
+    piece.at_end = at_end
+    message = body(piece, True)
+    del piece
+    await send(message)
+    del message
+    await send(body(b"x" * 30_000, True))
+    await asyncio.sleep(0.1)
+    await send(body())
+
+
 @page
 async def refused_large(scope, receive, send):
     """A large body that is refused is not held by anybody afterwards."""
