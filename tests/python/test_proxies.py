@@ -177,6 +177,17 @@ def test_access_log_has_the_client(ask, app):
     assert line == "2001:db8::1|[2001:db8::1]"
 
 
+@BOTH
+def test_access_log_has_the_client_of_a_host_that_is_not_served(ask, app):
+    options = ("--allowed-hosts", "other")
+    get = ask(app, *options, "--access-log-format", "%(h)s|%(s)s|%({X-Id}i)s")
+
+    get(FOR + "1.2.3.4", "X-Id: 7")
+
+    line = get.server.wait_for_line("|421|", "stdout")
+    assert line == "1.2.3.4|421|7"
+
+
 def test_variable_of_other_servers_is_read(serve):
     server = serve(APPS[0], env={"FORWARDED_ALLOW_IPS": "10.0.0.1"})
 
