@@ -308,10 +308,14 @@ def test_concurrency_limit_is_503(serve, tmp_path):
     while server.stdout.count("held") < 2:
         time.sleep(0.01)
 
-    refused = clients[2].get("/")
+    refused = clients[2].get("/busy", "X-Forwarded-For: 1.2.3.4:5")
     release.touch()
 
     assert refused.status == 503
+    assert refused.header("retry-after") == "1"
+    line = server.wait_for_line("/busy", "stdout")
+    assert line.startswith('INFO:     1.2.3.4:5 - "GET /busy HTTP/1.1" 503 ')
+    assert line.endswith(" [busy]")
     assert [each.response().status for each in clients[:2]] == [200, 200]
     for client in clients:
         client.close()
