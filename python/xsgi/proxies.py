@@ -48,12 +48,15 @@ def _entry(text: Any) -> str:
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
-        return ipaddress.ip_network(text)
+        network = ipaddress.ip_network(text)
     except ValueError as error:
         reason = "is not an address or network, 'unix' or '*'"
         if "host bits" in str(error):
             reason = "has bits set behind the network's"
         raise ValueError(f"{said(text)} {reason}.") from None
+    if "%" in text:
+        raise ValueError(f"{said(text)} has a zone: peers are told without.")
+    return network
 
 
 def table(entries: Sequence[str]) -> bytes:

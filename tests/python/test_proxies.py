@@ -235,6 +235,11 @@ def test_each_prefix_length_trusts_what_the_network_has(ask):
         assert get(f"{FOR}1.2.3.4, {address}") == f"{address} 0 http"
 
 
+def test_zone_is_refused_because_it_would_not_be_looked_at():
+    with pytest.raises(ConfigError, match="has a zone"):
+        Config("a:b", forwarded_allow_ips="fe80::1%eth0")
+
+
 def test_table_is_the_networks_in_ipv6():
     assert proxies.table(["10.0.0.0/8"]) == (
         bytes(10) + b"\xff\xff\x0a\0\0\0" + bytes([104])
