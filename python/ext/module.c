@@ -20,10 +20,19 @@ static PyObject *module_check_access_format(PyObject *module, PyObject *text)
     Py_RETURN_NONE;
 }
 
+static PyObject *module_keep_for_ever(PyObject *module, PyObject *object)
+{
+    (void)module;
+    Py_INCREF(object);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
     {"check_access_format", module_check_access_format, METH_O,
      "check_access_format(text): raise ValueError that says what is wrong\n"
      "with it, and where."},
+    {"keep_for_ever", module_keep_for_ever, METH_O,
+     "keep_for_ever(object): it is not freed, not even at the very end."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -13,6 +13,9 @@ __version__: str
 def check_access_format(text: str, /) -> None:
     """Raise ValueError that says what is wrong with it, and where."""
 
+def keep_for_ever(object: object, /) -> None:
+    """It is not freed, not even when the interpreter ends."""
+
 class ClientDisconnected(OSError):
     """What ``send()`` and ``write()`` raise when the client has gone."""
 

@@ -91,11 +91,32 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
     for task in tasks:
         task.cancel()
     if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=CANCEL_PATIENCE))
+        _, deaf = loop.run_until_complete(
+            asyncio.wait(tasks, timeout=CANCEL_PATIENCE)
+        )
+        _leave(deaf)
     loop.run_until_complete(loop.shutdown_asyncgens())
     # Before 3.12 there is no time limit: the watchdog is one.
     limit = (EXECUTOR_PATIENCE,) if sys.version_info >= (3, 12) else ()
     loop.run_until_complete(loop.shutdown_default_executor(*limit))
+
+
+def _leave(tasks: set[asyncio.Task[Any]]) -> None:
+    """Go on without these, that do not end although they were cancelled."""
+    if not tasks:
+        return
+    for task in tasks:
+        # Freeing it raises GeneratorExit in its coroutine. One that goes on
+        # after that, too, would run for ever in the interpreter's end, where
+        # no watchdog can bite.
+        _xsgi.keep_for_ever(task)
+    coroutines = [task.get_coro() for task in tasks]
+    names = {getattr(each, "__name__", str(each)) for each in coroutines}
+    log.error.error(
+        "tasks that do not end although they were cancelled: %d (%s)",
+        len(tasks),
+        ", ".join(sorted(names)),
+    )
 
 
 async def _for_ever() -> None:

@@ -271,6 +271,18 @@ def test_request_that_will_not_be_cancelled_does_not_keep_the_server(
     assert "lifespan.shutdown" in server.stdout
 
 
+@pytest.mark.parametrize("loop", ["xsgi", "asyncio"])
+def test_task_that_nothing_ends_does_not_keep_the_process(start, connect, loop):
+    server = start(*ASGI, "--loop", loop, program=("-c", IMPATIENT))
+    assert connect(server).get("/deaf").status == 200
+
+    assert server.stop() == 0
+
+    assert "tasks that do not end although they were cancelled: 1 (deaf)" in (
+        server.output()
+    )
+
+
 def test_work_behind_the_response_is_waited_for(start, release, connect):
     server = start(*ASGI)
     client = connect(server)

@@ -3,6 +3,7 @@
 /          hello
 /hold      prints "held", answers when the file $RELEASE exists
 /stubborn  likewise, and does not let itself be cancelled
+/deaf      leaves a task behind that nothing ends
 /after     answers, and prints "after" when $RELEASE exists
 /stuck     blocks the thread that it runs on until $RELEASE exists
 /both      SIGTERM and SIGINT come at once
@@ -14,6 +15,7 @@
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -83,6 +85,12 @@ async def stubborn():
     return "stubborn"
 
 
+async def deaf():
+    while True:
+        with contextlib.suppress(BaseException):  # also what frees it
+            await asyncio.sleep(TICK)
+
+
 def stuck():
     tell("held")
     while not released():
@@ -118,6 +126,9 @@ async def answer(scope, receive):
         return await hold()
     if path == "/stubborn":
         return await stubborn()
+    if path == "/deaf":
+        loop = asyncio.get_running_loop()
+        loop.left_behind = loop.create_task(deaf())
     if path == "/stuck":
         return stuck()
     if path == "/both":
