@@ -102,6 +102,14 @@ def test_fields_of_both_heads_are_what_was_sent(logged, app):
     assert line() == r"last a\x22\xe9 - 1"
 
 
+def test_fields_of_a_head_that_was_replaced_are_not_said(logged):
+    client, line = logged("asgi_app:app", "%(s)s %({x-one}o)s")
+
+    client.get("/bad_header_then_good")
+
+    assert line() == "500 -"
+
+
 @BOTH
 def test_time_of_an_application_that_computes_counts(logged, app):
     client, line = logged(app, "%(U)s %(D)s")
