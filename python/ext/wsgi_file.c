@@ -15,7 +15,8 @@ struct wsgi_file {
     PyObject_HEAD
 
         PyObject *file; /* owned; NULL: closed */
-    PyObject *size;     /* owned: how much to read at once */
+    Py_ssize_t size;    /* how much to read at once */
+    uint64_t left;      /* of what the response has room for */
 };
 
 static struct wsgi_file *file_of(PyObject *self)
@@ -43,11 +44,8 @@ static PyObject *file_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     file_of(self)->file = Py_NewRef(file);
-    file_of(self)->size = PyLong_FromSsize_t(size);
-    if (file_of(self)->size == NULL) {
-        Py_DECREF(self);
-        return NULL;
-    }
+    file_of(self)->size = size;
+    file_of(self)->left = UINT64_MAX;
     return self;
 }
 
@@ -101,6 +99,11 @@ static PyObject *file_blocks(void)
     return NULL;
 }
 
+void wsgi_file_limit(PyObject *wrapper, uint64_t max)
+{
+    file_of(wrapper)->left = max;
+}
+
 PyObject *wsgi_file_range(PyObject *wrapper, uint64_t max)
 {
     PyObject *inner = file_of(wrapper)->file;
@@ -136,22 +139,23 @@ PyObject *wsgi_file_range(PyObject *wrapper, uint64_t max)
 static PyObject *file_iternext(PyObject *self)
 {
     struct wsgi_file *file = file_of(self);
-    PyObject *name;
     PyObject *block;
+    Py_ssize_t size;
     int more;
 
-    if (file->file == NULL) {
+    if (file->file == NULL || file->left == 0) {
         return NULL;
     }
-    name = PyUnicode_InternFromString("read");
-    if (name == NULL) {
-        return NULL;
-    }
-    block = PyObject_CallMethodOneArg(file->file, name, file->size);
-    Py_DECREF(name);
+    size =
+        (uint64_t)file->size < file->left ? file->size : (Py_ssize_t)file->left;
+    block = PyObject_CallMethod(file->file, "read", "n", size);
     more = block == NULL ? 0 : PyObject_IsTrue(block);
     if (more <= 0) {
         Py_CLEAR(block);
+    } else if (file->left != UINT64_MAX && PyBytes_Check(block)) {
+        /* One that gives more than it was asked for is told so later. */
+        size = PyBytes_GET_SIZE(block) < size ? PyBytes_GET_SIZE(block) : size;
+        file->left -= (uint64_t)size;
     }
     return block;
 }
@@ -200,7 +204,6 @@ static void file_dealloc(PyObject *self)
 
     PyObject_GC_UnTrack(self);
     Py_CLEAR(file_of(self)->file);
-    Py_CLEAR(file_of(self)->size);
     type->tp_free(self);
     Py_DECREF(type);
 }

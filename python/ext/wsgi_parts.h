@@ -182,6 +182,9 @@ int wsgi_file_init_type(PyObject *module, struct ext_wsgi *wsgi);
  * or an exception is set. */
 PyObject *wsgi_file_range(PyObject *wrapper, uint64_t max);
 
+/* Its blocks end behind `max` bytes. */
+void wsgi_file_limit(PyObject *wrapper, uint64_t max);
+
 /* wsgi_request.c */
 
 int wsgi_request_init_type(PyObject *module, struct ext_wsgi *wsgi);

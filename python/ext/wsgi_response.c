@@ -173,6 +173,10 @@ static int take_file(struct wsgi_request *request, PyObject *result)
         request->head != WSGI_HEAD_SET || request->spooled > 0) {
         return 0;
     }
+    if (request->has_length) {
+        /* PEP 3333: "or until Content-Length bytes have been written". */
+        wsgi_file_limit(result, request->length);
+    }
     range = wsgi_file_range(result,
                             request->has_length ? request->length : SIZE_MAX);
     if (range == NULL) {

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import io
 import pathlib
 import threading
 import time
@@ -362,6 +363,20 @@ def test_file_wrapper_gives_the_blocks_of_a_file(threads, tmp_path):
 
     assert response.body == path.read_bytes()
     assert files[0].closed
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("block", [1, 2, 5, 8192])
+def test_file_without_a_descriptor_gives_as_much_as_was_said(threads, block):
+    def app(environ, start_response):
+        file = io.BytesIO(b"0123456789")
+        file.seek(2)
+        start_response("200 OK", [("Content-Length", "5")])
+        return environ["wsgi.file_wrapper"](file, block)
+
+    with Probe(app, threads) as probe:
+        assert probe.get().body == b"23456"
+        assert probe.get().body == b"23456"
 
 
 @pytest.mark.parametrize("threads", THREADS)
