@@ -63,7 +63,7 @@ static void call_continue(struct xs_app_call *call)
     const struct xs_client *client = call->conn->client;
 
     if (call->plan->expect && !call->continued &&
-        !call->conn->model.response.started) {
+        !call->conn->model.response.head_out) {
         xs_model_continue(
             &call->conn->model,
             client->sent <= call->plan->head_end && !call->app->memory_fails);

@@ -184,6 +184,23 @@ int xs_queue_copy(struct xs_queue *queue, struct xs_slice bytes)
     return 0;
 }
 
+int xs_queue_copy_ahead(struct xs_queue *queue, struct xs_slice bytes)
+{
+    size_t held = queue->held;
+    bool holding = queue->holding;
+    uint8_t *room = xs_queue_room(queue, bytes.len);
+
+    if (room == NULL) {
+        return XS_ENOMEM;
+    }
+    memmove(room - held + bytes.len, room - held, held);
+    memcpy(room - held, bytes.data, bytes.len);
+    queue->holding = false;
+    xs_queue_wrote(queue, bytes.len);
+    queue->holding = holding;
+    return 0;
+}
+
 void xs_queue_wrote(struct xs_queue *queue, size_t len)
 {
     struct xs_piece *open = queue_open_piece(queue);

@@ -124,6 +124,12 @@ void xs_queue_wrote(struct xs_queue *queue, size_t len);
 XS_MUST_CHECK int xs_queue_lend(struct xs_queue *queue,
                                 const struct xs_lent *lent);
 
+/* Copy `bytes` in front of what is held: they may leave before it.
+ *
+ * Errors: XS_ENOMEM; the queue is as it was. */
+XS_MUST_CHECK int xs_queue_copy_ahead(struct xs_queue *queue,
+                                      struct xs_slice bytes);
+
 /* Hold back what is copied from now on; nothing is held yet. */
 void xs_queue_hold(struct xs_queue *queue);
 

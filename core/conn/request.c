@@ -121,7 +121,7 @@ void xs_request_notify(struct xs_conn *conn)
 /* The client waits for our word before it sends the body. */
 static void request_continue(struct xs_conn *conn)
 {
-    if (!conn->gw.continue_owed || conn->tx.writer.state != XS_WRITER_IDLE) {
+    if (!conn->gw.continue_owed || conn->tx.writer.state > XS_WRITER_HEAD) {
         return; /* not wanted, or the final head is on its way already */
     }
     if (xs_writer_continue(&conn->tx.queue) != 0) {

@@ -451,8 +451,7 @@ int xs_writer_refuse(struct xs_writer *writer, struct xs_queue *queue,
 
 int xs_writer_continue(struct xs_queue *queue)
 {
-    XS_ASSERT(!queue->holding);
-    return xs_queue_copy(queue, XS_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
+    return xs_queue_copy_ahead(queue, XS_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
 }
 
 size_t xs_writer_common(char out[XS_COMMON_MAX], uint64_t wall_ns,

@@ -87,7 +87,8 @@ XS_MUST_CHECK int xs_writer_body(struct xs_writer *writer,
 XS_MUST_CHECK int xs_writer_refuse(struct xs_writer *writer,
                                    struct xs_queue *queue, enum xs_refusal why);
 
-/* "HTTP/1.1 100 Continue\r\n\r\n". Nothing is held. Errors: XS_ENOMEM */
+/* "HTTP/1.1 100 Continue\r\n\r\n", in front of a head that is held. Errors:
+ * XS_ENOMEM */
 XS_MUST_CHECK int xs_writer_continue(struct xs_queue *queue);
 
 /* Bytes that xs_writer_common needs, and the longest name that it takes. */

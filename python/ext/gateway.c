@@ -135,9 +135,8 @@ int ext_lend(struct xs_request *req, PyObject *block, bool more)
         lent.bytes = xs_slice_of(PyBytes_AS_STRING(block),
                                  (size_t)PyBytes_GET_SIZE(block));
     }
-    /* Short ones are copied anyway; those of a subclass, too: the end of one may
-     * run code of the application's, which may call us in the middle of a
-     * write. */
+    /* Short ones are copied anyway. So are those of a subclass: the end of one
+     * may run code of the application's, which may call us inside a write. */
     if (lent.bytes.len > XS_TX_COPY_MAX && PyBytes_CheckExact(block)) {
         lent.release = lend_release;
         lent.owner = Py_NewRef(block);

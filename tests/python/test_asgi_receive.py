@@ -174,3 +174,16 @@ def test_expect_100_continue_is_answered_when_the_body_is_asked_for(probe):
         response = client.response()
 
     assert response.body == b"body"
+
+
+def test_expect_100_continue_is_answered_before_a_head_that_waits(probe):
+    """http.response.start has been sent, and is held until the body."""
+    with probe.connect() as client:
+        fields = ("Content-Length: 4", "Expect: 100-continue")
+        client.request("POST", "/start_first", *fields)
+        assert client.head().status == 100
+        client.send(b"body")
+        response = client.response()
+
+    assert response.status == 202
+    assert response.body == b"body"

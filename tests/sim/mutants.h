@@ -24,6 +24,8 @@
     X(NO_LINGER, "unread input at close takes the response with it")       \
     X(ERROR_IN_BODY, "a failure behind the head puts a 500 into the body") \
     X(NO_CONTINUE, "nobody says 100 Continue")                             \
+    X(NO_CONTINUE_BEHIND_START,                                            \
+      "100 Continue is not said by who has begun its answer")              \
     X(NO_BODY_DEADLINE, "a client may stop inside a body for ever")        \
     X(NO_WRITE_DEADLINE, "a client may stop reading for ever")             \
     X(BACKLOG_OF_THE_FASTEST, "who takes most pays for the slow ones")     \

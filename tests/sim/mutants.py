@@ -124,6 +124,12 @@ MUTANTS = [
         "    if (ON || !conn->gw.continue_owed ||",
     ),
     (
+        "NO_CONTINUE_BEHIND_START",
+        "core/conn/request.c",
+        "conn->tx.writer.state > XS_WRITER_HEAD) {",
+        "conn->tx.writer.state > XS_WRITER_HEAD - ON) {",
+    ),
+    (
         "NO_BODY_DEADLINE",
         "core/conn/conn.c",
         "            return conn->gw.wait_body ? XS_DEADLINE_BODY : NO_TIMER;",

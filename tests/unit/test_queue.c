@@ -166,6 +166,28 @@ static void queue_releases_once_what_fini_drops(void **state)
     assert_int_equal(mem.out, 0);
 }
 
+static void queue_copies_ahead_of_what_is_held(void **state)
+{
+    struct xs_slice out[XS_QUEUE_SLICES];
+    struct xs_queue queue;
+    struct xs_mem mem = xs_mem_libc();
+
+    (void)state;
+    xs_queue_init(&queue, &mem);
+    assert_int_equal(xs_queue_copy(&queue, XS_LIT("first ")), 0);
+    xs_queue_hold(&queue);
+    assert_int_equal(xs_queue_copy(&queue, XS_LIT("held")), 0);
+    assert_int_equal(xs_queue_copy_ahead(&queue, XS_LIT("ahead ")), 0);
+    assert_int_equal(xs_queue_copy(&queue, XS_LIT(" too")), 0);
+    xs_queue_check(&queue);
+
+    assert_int_equal(xs_queue_ready(&queue), 12);
+    xs_queue_unhold(&queue);
+    assert_int_equal(xs_queue_peek(&queue, out, XS_QUEUE_SLICES), 1);
+    assert_true(xs_slice_eq(out[0], XS_LIT("first ahead held too")));
+    xs_queue_fini(&queue);
+}
+
 static void queue_holds_back_and_lets_go(void **state)
 {
     struct test_mem mem = test_mem_of(TEST_MEM_ENOUGH);
@@ -308,6 +330,7 @@ int main(void)
         cmocka_unit_test(queue_takes_bytes_while_others_wait),
         cmocka_unit_test(queue_keeps_the_order_of_pieces_when_their_ring_grows),
         cmocka_unit_test(queue_releases_once_what_fini_drops),
+        cmocka_unit_test(queue_copies_ahead_of_what_is_held),
         cmocka_unit_test(queue_holds_back_and_lets_go),
         cmocka_unit_test(queue_unwrite_leaves_it_as_it_was),
         cmocka_unit_test(queue_peek_gives_no_more_slices_than_asked_for),
