@@ -430,6 +430,10 @@ class Config:
         if self.reload and not isinstance(self.app, str):
             reason = 'needs the application as "module:attribute".'
             raise ConfigError(reason, "reload")
+        backlog = self.limit_write_backlog
+        if backlog is not None and backlog < self.limit_write_buffer:
+            reason = "must not be below limit_write_buffer; 'none' is off."
+            raise ConfigError(reason, "limit_write_backlog")
 
 
 def options() -> list[dataclasses.Field[Any]]:

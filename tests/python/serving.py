@@ -17,6 +17,15 @@ PATIENCE = 20
 _LISTENING = re.compile(r"listening on (?P<urls>\S+(?:, \S+)*) \(")
 
 
+def _environ():
+    """This process's, without what is said to the tests: XSGI_MATRIX."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("XSGI_")
+    }
+
+
 class Served:
     """A running server. Use it as a context manager: it is killed at the end.
 
@@ -39,7 +48,7 @@ class Served:
             address = ()
         command = [*launcher, sys.executable, *program, "serve", app]
         command += ["--app-dir", str(app_dir), *address, *args]
-        environ = {**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
+        environ = {**_environ(), "PYTHONUNBUFFERED": "1", **(env or {})}
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

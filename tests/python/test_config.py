@@ -223,3 +223,10 @@ def test_every_option_is_in_a_group_of_the_help():
     for option in options():
         assert option.metadata["group"] in GROUPS
         assert option.metadata["help"]
+
+
+def test_backlog_of_less_than_one_buffer_is_refused():
+    with pytest.raises(ConfigError, match="limit_write_buffer; 'none' is off"):
+        Config("x:y", limit_write_backlog=0)
+
+    assert Config("x:y", limit_write_backlog=None).limit_write_backlog is None

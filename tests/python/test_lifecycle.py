@@ -144,7 +144,7 @@ ACTS = {
 DEADLINES = ("request-head", "request-body", "keep-alive", "write")
 OPTIONS = {
     "silent": tuple(f"--timeout-{name}={SHORT}" for name in DEADLINES),
-    "slowest": ("--limit-write-backlog", "10KiB"),
+    "slowest": ("--limit-write-buffer=1KiB", "--limit-write-backlog=1KiB"),
     "stop": (f"--timeout-graceful-shutdown={SHORT}",),
     "too_large": ("--limit-request-body", "63"),
 }
