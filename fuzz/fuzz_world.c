@@ -131,6 +131,16 @@ static bool may_be_head(size_t at)
     return memmem(scene.said.data + at, scene.said.len - at, "HEAD", 4) != NULL;
 }
 
+/* A bad head may be refused before its end, or only then. */
+static bool head_is_over(size_t at)
+{
+    const uint8_t *head = scene.said.data + at;
+    size_t len = scene.said.len - at;
+
+    return memmem(head, len, "\n\r\n", 3) != NULL ||
+           memmem(head, len, "\n\n", 2) != NULL;
+}
+
 /* Find out what the first client will have said. */
 static void scene_read(void)
 {
@@ -145,7 +155,8 @@ static void scene_read(void)
 
         is = reading_next(in, scene.said, at, &limits);
         if (is == READING_MORE || in->may_refuse ||
-            (is == READING_BAD && in->head_end == 0 && may_be_head(at))) {
+            (is == READING_BAD && in->head_end == 0 &&
+             (may_be_head(at) || !head_is_over(at)))) {
             break;
         }
         scene.plans[words->plan_count] = plan_of(in, is, at);

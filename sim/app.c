@@ -279,28 +279,12 @@ static bool call_abort_is_right(const struct xs_app_call *call,
     XS_UNREACHABLE();
 }
 
-/* The answer that the server gives in our place, if none has begun. */
-static void call_answered(struct xs_app_call *call, enum xs_abort why)
+/* The server answers in our place, if it can; it tells how right after this. */
+static bool call_is_answered(const struct xs_app_call *call, enum xs_abort why)
 {
-    const struct xs_model_ties ties = {.must_close = true};
-    struct xs_model *model = &call->conn->model;
-
-    if (model->response.head_out) {
-        call->conn->spoilt = true;
-    } else if (why == XS_ABORT_BODY_TIMEOUT) {
-        xs_model_refuse(model, 408,
-                        XS_LIT("The request body did not arrive in time."),
-                        xs_app_wall(call->app), &ties);
-    } else if (why == XS_ABORT_LIMIT) {
-        xs_model_refuse(model, 413, XS_LIT("The request body is too large."),
-                        xs_app_wall(call->app), &ties);
-    } else if (why == XS_ABORT_SYNTAX) {
-        xs_model_refuse(model, 400,
-                        XS_LIT("The chunked request body is not valid."),
-                        xs_app_wall(call->app), &ties);
-    } else {
-        call->conn->spoilt = true;
-    }
+    return !call->conn->model.response.head_out &&
+           (why == XS_ABORT_BODY_TIMEOUT || why == XS_ABORT_LIMIT ||
+            why == XS_ABORT_SYNTAX);
 }
 
 static void app_on_abort(struct xs_request *req, enum xs_abort why)
@@ -315,7 +299,9 @@ static void app_on_abort(struct xs_request *req, enum xs_abort why)
     if (!call_abort_is_right(call, why)) {
         xs_app_fault(call, XS_ORACLE_O11, xs_abort_text(why));
     }
-    call_answered(call, why);
+    if (!call_is_answered(call, why)) {
+        call->conn->spoilt = true;
+    }
     call->conn->last = true;
     xs_app_over(call);
 }

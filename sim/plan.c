@@ -258,7 +258,9 @@ void xs_plan_draw_bad(struct xs_plan *plan, struct xs_tape *tape,
         xs_bytes_add(stream, XS_LIT("POST /bad HTTP/1.1\r\nHost: a\r\n"
                                     "Transfer-Encoding: chunked\r\n\r\n"));
         plan->head_end = stream->len;
-        xs_bytes_add(stream, XS_LIT("0g\r\nabc\r\n"));
+        xs_bytes_add(stream, xs_choose(tape, XS_LABEL_PEER_BAD, 2) == 0
+                                 ? XS_LIT("0g\r\nabc\r\n")
+                                 : XS_LIT("0\r\nno field\r\n\r\n"));
     }
     plan->end = stream->len;
 }

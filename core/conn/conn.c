@@ -307,14 +307,14 @@ static void conn_settle_writing(struct xs_conn *conn)
     struct xs_server *server = conn->server;
     bool fresh = xs_tx_progressed(conn);
 
+    if (fresh) {
+        conn->stalls = 0;
+    }
     if (xs_queue_ready(&conn->tx.queue) == 0) {
         if (xs_deadline_armed(&conn->writing)) {
             xs_deadline_disarm(&conn->writing);
         }
         return;
-    }
-    if (fresh) {
-        conn->stalls = 0;
     }
     if (fresh || !xs_deadline_armed(&conn->writing)) {
         xs_deadline_arm(&server->deadlines, &conn->writing, XS_DEADLINE_WRITE,

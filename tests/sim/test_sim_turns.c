@@ -327,12 +327,62 @@ static void connection_that_waits_keeps_little_memory(void **state)
     weather_close(&crowd.weather);
 }
 
+/* Ask for a little more than fits between the two, and read nothing for so
+ * long. */
+static void stand_still(struct crowd *crowd, struct xs_sim_peer *peer,
+                        uint64_t ns)
+{
+    weather_send(peer, DOWNLOAD);
+    weather_settle(&crowd->weather);
+    weather_wait(&crowd->weather, ns);
+}
+
+/* So the rest goes in one write, and nothing fits behind it. */
+static void read_as_much_as_waits(struct crowd *crowd, struct xs_sim_peer *peer)
+{
+    const struct xs_server_stats *stats = &crowd->weather.server.stats;
+    uint8_t data[16 * 1024];
+    size_t waits = stats->backlog;
+
+    assert_true(waits > 0 && waits <= sizeof data);
+    assert_int_equal(xs_sim_peer_read(peer, data, waits), waits);
+    weather_settle(&crowd->weather);
+    assert_int_equal(stats->backlog, 0);
+}
+
+static void client_that_reads_on_has_the_whole_write_deadline_again(
+    void **state)
+{
+    struct crowd crowd;
+    struct xs_sim_peer *peer;
+    uint64_t lasts;
+    (void)state;
+
+    crowd = (struct crowd){.weather = {.ops = &download}};
+    weather_open(&crowd.weather);
+    lasts = crowd.weather.server.config.limits.timeout_ns[XS_DEADLINE_WRITE];
+    crowd_offer(&crowd, 10000, 140000);
+    peer = weather_connect(&crowd.weather);
+    stand_still(&crowd, peer, lasts / 4 * 3);
+    read_as_much_as_waits(&crowd, peer);
+
+    stand_still(&crowd, peer, lasts - XS_SECOND_NS);
+
+    assert_false(xs_sim_peer_is_dead(peer));
+    weather_wait(&crowd.weather, lasts);
+    assert_true(xs_sim_peer_is_dead(peer));
+    xs_sim_peer_close(peer);
+    weather_close(&crowd.weather);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connections_that_wait_are_accepted_a_few_at_a_time),
         cmocka_unit_test(pipelined_requests_are_begun_a_few_at_a_time),
         cmocka_unit_test(client_that_pipelines_without_end_lets_others_in),
+        cmocka_unit_test(
+            client_that_reads_on_has_the_whole_write_deadline_again),
         cmocka_unit_test(client_that_takes_everything_gets_a_part_at_a_time),
         cmocka_unit_test(client_that_takes_everything_lets_others_in),
         cmocka_unit_test(client_that_takes_everything_holds_nobody_up),

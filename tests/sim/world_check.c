@@ -260,8 +260,7 @@ void world_tap(struct world_site *site)
 
 /* refusals: O4 */
 
-/* The application has just heard that its request is aborted: a connection
- * has no request after that one. */
+/* The application has just heard that its last request is aborted. */
 static bool site_is_aborted(const struct world_site *site)
 {
     const struct xs_app_conn *conn = site->conn;
@@ -316,24 +315,30 @@ static bool site_refuses_head(const struct world_site *site)
     return client->reader.asked_head[number];
 }
 
-/* A whole request is refused: the server answers in the application's place,
- * which has never heard of it. */
+/* The server answers in the application's place. */
+static void site_answered(struct world_site *site, enum xs_refusal why)
+{
+    const struct xs_model_ties ties = {.must_close = true};
+
+    xs_model_refuse(&site->conn->model, xs_refusal_status(why),
+                    xs_slice_str(xs_refusal_text(why)),
+                    xs_app_wall(&site->world->app), &ties);
+}
+
+/* A whole request is refused, of which the application has never heard. */
 static void site_refused(struct world_site *site, enum xs_refusal why,
                          bool answered)
 {
-    const struct xs_model_ties ties = {.must_close = true};
     struct xs_app_conn *conn = site->conn;
-    uint64_t wall = xs_app_wall(&site->world->app);
 
     site->refused = true;
     conn->last = true;
-    if (!answered) {
-        return;
+    if (answered) {
+        site->refusal_due = true;
+        xs_model_request(&conn->model, 1, site_refuses_head(site),
+                         xs_app_wall(&site->world->app));
+        site_answered(site, why);
     }
-    site->refusal_due = true;
-    xs_model_request(&conn->model, 1, site_refuses_head(site), wall);
-    xs_model_refuse(&conn->model, xs_refusal_status(why),
-                    xs_slice_str(xs_refusal_text(why)), wall, &ties);
 }
 
 void world_on_refused(void *user, const struct xs_io_addr *peer,
@@ -355,6 +360,8 @@ void world_on_refused(void *user, const struct xs_io_addr *peer,
         }
         if (number == site->conn->count) {
             site_refused(site, why, answered);
+        } else if (answered) {
+            site_answered(site, why);
         }
     }
 }
