@@ -208,7 +208,7 @@ static int range_place(PyObject *file, struct file_range *range, bool from_here)
     rest = size > range->offset ? size - range->offset : 0;
     range->len = range->len < rest ? range->len : rest;
     if (from_here) {
-        at = (long long)(range->offset + range->len);
+        at = (long long)range->offset + (long long)range->len;
         return file_place(file, range->file.fd, at) < 0 ? -1 : 0;
     }
     return 0;

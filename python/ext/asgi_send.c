@@ -447,7 +447,7 @@ static PySendResult send_message(struct asgi_await *await)
         if (TYPE_IS(type, SEND_START)) {
             return send_start(request, message);
         }
-        return request->gateway->early_hints &&
+        return request->gateway != NULL && request->gateway->early_hints &&
                        TYPE_IS(type, "http.response.early_hint")
                    ? asgi_aside_hint(request, message)
                    : send_unexpected(request, type);

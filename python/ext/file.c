@@ -30,7 +30,7 @@ static const char *file_fault(int fd, struct stat *stat)
 int ext_file_open(struct ext_file *file, PyObject *path, const char *what)
 {
     const char *name = PyBytes_AS_STRING(path);
-    struct stat stat;
+    struct stat stat = {0};
 
     /* Not blocking: it may be a pipe that nobody writes to. */
     do {

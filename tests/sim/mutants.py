@@ -353,7 +353,8 @@ MUTANTS = [
         "TRAILERS_LOOSE",
         "core/conn/response.c",
         "    xs_queue_unwrite(&conn->tx.queue); /* trailers that are not whole */",
-        "    if (ON) {\n        xs_queue_unhold(&conn->tx.queue);\n    } else {\n"
+        "    bool loose = ON;\n\n"
+        "    if (loose) {\n        xs_queue_unhold(&conn->tx.queue);\n    } else {\n"
         "        xs_queue_unwrite(&conn->tx.queue);\n    }",
     ),
     (

@@ -230,8 +230,8 @@ static void model_tells_a_hint_from_a_100_that_was_left_out(void **state)
 {
     const struct xs_field link = {XS_LIT("link"), XS_LIT("<a>")};
     static const char *const texts[] = {
-        "HTTP/1.1 100 Continue\r\n\r\n"
-        "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
+        ("HTTP/1.1 100 Continue\r\n\r\n"
+         "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n"),
         "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n",
         "HTTP/1.1 105",

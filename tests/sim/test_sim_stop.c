@@ -250,7 +250,7 @@ static void a_stop_serves_a_head_that_has_begun(void **state)
         stop_server(&scene, XS_NEVER);
         pass(&scene, FRESH / 4);
 
-        say(&scene, REQUEST + cut, REQUEST_LEN - cut);
+        say(&scene, &REQUEST[cut], REQUEST_LEN - cut);
 
         hears_the_last_answer(&scene);
         teardown(&scene);
@@ -266,7 +266,7 @@ static void a_stop_ends_half_a_head_that_does_not_go_on(void **state)
     say(&scene, REQUEST, 5);
     stop_server(&scene, XS_NEVER);
     pass(&scene, FRESH - 1);
-    say(&scene, REQUEST + 5, 1);
+    say(&scene, &REQUEST[5], 1);
     assert_int_equal(scene.server.state, XS_SERVER_STOPPING);
 
     pass(&scene, XS_STOP_LOOK_NS);
@@ -304,7 +304,7 @@ static void a_stop_serves_a_later_head_that_has_begun(void **state)
     pass(&scene, FRESH / 2);
     stop_server(&scene, XS_NEVER);
 
-    say(&scene, REQUEST + 5, REQUEST_LEN - 5);
+    say(&scene, &REQUEST[5], REQUEST_LEN - 5);
 
     hears_the_last_answer(&scene);
     teardown(&scene);
@@ -385,7 +385,7 @@ static void a_stop_serves_a_head_whose_rest_was_not_read_yet(void **state)
         }
         pass(&scene, 10 * FRESH);
 
-        say_at_the_stop(&scene, REQUEST + cut, REQUEST_LEN - cut);
+        say_at_the_stop(&scene, &REQUEST[cut], REQUEST_LEN - cut);
 
         hears_the_last_answer(&scene);
         teardown(&scene);
