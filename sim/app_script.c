@@ -8,7 +8,7 @@
 
 static void app_draw_head(struct xs_app_script *script, struct xs_tape *tape)
 {
-    static const unsigned statuses[] = {200, 200, 200, 200, 200, 404, 204, 304};
+    static const unsigned statuses[] = {200, 200, 200, 200, 205, 404, 204, 304};
 
     script->status =
         statuses[xs_choose(tape, XS_LABEL_APP_HEAD, XS_COUNT_OF(statuses))];

@@ -203,7 +203,7 @@ void xs_model_start(struct xs_model *model, unsigned status,
     response->started = true;
     response->status = status;
     response->reason = reason;
-    response->bodiless = status == 204 || status == 304;
+    response->bodiless = status == 204 || status == 205 || status == 304;
 }
 
 static bool name_is(struct xs_slice name, const char *lower)
@@ -268,8 +268,8 @@ void xs_model_field(struct xs_model *model, struct xs_slice name,
         value = xs_slice_trim(value);
         response->has_length = true;
         response->left = model_length(value);
-        if (response->status == 204) {
-            return; /* RFC 9110 8.6 */
+        if (response->status == 204 || response->status == 205) {
+            return; /* RFC 9110 8.6, 15.3.6 */
         }
     }
     xs_bytes_add(&response->fields, name);
@@ -336,7 +336,9 @@ static void model_head(struct xs_model *model, size_t len, bool more,
         model_text(model, model->server_name);
         model_text(model, XS_LIT("\r\n"));
     }
-    if (response->chunked) {
+    if (response->status == 205) {
+        model_text(model, XS_LIT("content-length: 0\r\n"));
+    } else if (response->chunked) {
         model_text(model, XS_LIT("transfer-encoding: chunked\r\n"));
     } else if (!more && !response->has_length && !response->bodiless &&
                (!response->is_head || len > 0)) {

@@ -103,8 +103,8 @@ int xs_writer_start(struct xs_writer *writer, struct xs_queue *queue,
     xs_queue_wrote(queue, (size_t)(out - begin));
     writer->state = XS_WRITER_HEAD;
     writer->status = status;
-    /* RFC 9110 15.3.5, 15.4.5. */
-    writer->bodiless = status == 204 || status == 304;
+    /* RFC 9110 15.3.5, 15.3.6, 15.4.5. */
+    writer->bodiless = status == 204 || status == 205 || status == 304;
     return 0;
 }
 
@@ -206,8 +206,8 @@ static int writer_add_connection(struct xs_writer *writer,
     return 0;
 }
 
-/* RFC 9110 8.6: a 204 must not have it; a 304 and the answer to a HEAD say
- * what a 200 to a GET would have. */
+/* RFC 9110 8.6: a 204 must not have it, of a 205 it is ours to say; a 304 and
+ * the answer to a HEAD say what a 200 to a GET would have. */
 static int writer_add_length(struct xs_writer *writer, struct xs_queue *queue,
                              struct xs_slice name, struct xs_slice value)
 {
@@ -218,7 +218,7 @@ static int writer_add_length(struct xs_writer *writer, struct xs_queue *queue,
     if (writer->has_length || xs_digits_get(value, &length) != 0) {
         return XS_EINVALID;
     }
-    if (writer->status != 204) {
+    if (writer->status != 204 && writer->status != 205) {
         err = writer_add(queue, name, value);
         if (err != 0) {
             return err;
@@ -302,7 +302,9 @@ static uint8_t *put_head_end(uint8_t *out, struct xs_writer *writer, size_t len,
         length = !more && len > 0; /* what the GET would have said */
     }
     out = put_common(out, writer);
-    if (length) {
+    if (writer->status == 205) {
+        out = put(out, XS_LIT("content-length: 0\r\n")); /* RFC 9112 6.3 */
+    } else if (length) {
         out = put(out, XS_LIT("content-length: "));
         out = xs_digits_put(out, len);
         out = put(out, XS_LIT("\r\n"));

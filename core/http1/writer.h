@@ -53,7 +53,7 @@ struct xs_writer {
     bool has_date;       /* likewise: ours are left out */
     bool has_server;
     bool close;          /* the application wants the connection to end */
-    bool bodiless;       /* 204, 304 */
+    bool bodiless;       /* 204, 205, 304 */
     bool trailing;       /* trailers end the response, not the last body */
     bool sends_trailers; /* and they go out */
     size_t trailer_len;  /* bytes of them so far */
@@ -74,7 +74,7 @@ XS_MUST_CHECK int xs_writer_header(struct xs_writer *writer,
 
 /* `more` false ends the response: XS_WRITER_DONE. A fault leaves the queue
  * with whole pieces only: nothing of this call is in it. The body of a
- * response that may have none (HEAD, 204, 304) is counted and dropped. */
+ * response that may have none (HEAD, 204, 205, 304) is counted and dropped. */
 XS_MUST_CHECK int xs_writer_body(struct xs_writer *writer,
                                  struct xs_queue *queue,
                                  const struct xs_lent *lent, bool more);

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from serving import PATIENCE
-from wsgi_probe import PLAIN, THREADS, Probe
+from wsgi_probe import PLAIN, THREADS, Probe, answering
 
 
 def raised_by(call, threads):
@@ -472,3 +472,16 @@ def test_write_fails_when_the_client_is_far_behind(monkeypatch):
 
     assert len(caught) == 1
     assert sum(written) <= 1100 << 20
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_hop_by_hop_fields_are_taken_for_what_they_mean(threads):
+    fields = [("Connection", "close"), ("Transfer-Encoding", "chunked")]
+    app = answering(lambda: iter([b"a", b"b"]), headers=fields)
+    with Probe(app, threads) as probe, probe.connect() as client:
+        response = client.get("/")
+
+        assert response.header("connection") == "close"
+        assert response.header("transfer-encoding") == "chunked"
+        assert response.body == b"ab"
+        assert client.is_closed()

@@ -54,6 +54,8 @@ static const struct http_page pages[] = {
     PAGE("/no-content", 204, PIECES(""), .whole = true),
     PAGE("/no-content-with-body", 204, FIELDS(PLAIN, LENGTH("5")),
          PIECES("hello")),
+    PAGE("/reset-content-with-body", 205, FIELDS(PLAIN, LENGTH("5")),
+         PIECES("hello")),
     PAGE("/not-modified", 304, FIELDS(TAG), PIECES(""), .whole = true),
     PAGE("/not-modified-with-body", 304, FIELDS(TAG), PIECES("hello")),
     PAGE("/not-modified-with-length", 304, FIELDS(TAG, LENGTH("5")), PIECES(""),

@@ -410,7 +410,7 @@ static void site_accessed(struct world_site *site,
     }
     call = &conn->calls[conn->count - 1];
     drops = call->plan->is_head || call->script.status == 204 ||
-            call->script.status == 304;
+            call->script.status == 205 || call->script.status == 304;
     if (!site->world->memory_fails && call->plan->bad == XS_PLAN_LEGAL &&
         (!xs_slice_eq(access->method, call->plan->method) ||
          access->target.len != min2(call->plan->target_len, XS_ACCESS_TEXT) ||

@@ -21,7 +21,8 @@ static void site_check_response(struct world_site *site, unsigned number)
     if (!call->finished || number >= reader->complete) {
         return;
     }
-    if (call->plan->is_head || script->status == 204 || script->status == 304) {
+    if (call->plan->is_head || script->status == 204 || script->status == 205 ||
+        script->status == 304) {
         len = 0;
     } else if (!response->has_length && !response->chunked &&
                site->client->purged <= len) {

@@ -209,6 +209,22 @@ static void writer_gives_204_neither_body_nor_framing(void **state)
     teardown(f);
 }
 
+static void writer_gives_205_no_body_and_says_so(void **state)
+{
+    struct fixture *f = setup(GET_1_1);
+    (void)state;
+
+    assert_int_equal(start(f, 205), 0);
+    assert_int_equal(header(f, "content-length", "5"), 0);
+    assert_int_equal(body_text(f, "hello", true), 0);
+    assert_int_equal(body_text(f, "", false), 0);
+
+    assert_string_equal(sent(f), "HTTP/1.1 205 Reset Content\r\n" COMMON
+                                 "content-length: 0\r\n\r\n");
+    assert_true(f->writer.keep_alive);
+    teardown(f);
+}
+
 static void writer_gives_304_the_length_of_the_application(void **state)
 {
     struct fixture *f = setup(GET_1_1);
@@ -381,6 +397,7 @@ int main(void)
             writer_understands_transfer_encoding_but_frames_itself),
         cmocka_unit_test(writer_answers_head_without_a_body),
         cmocka_unit_test(writer_gives_204_neither_body_nor_framing),
+        cmocka_unit_test(writer_gives_205_no_body_and_says_so),
         cmocka_unit_test(writer_gives_304_the_length_of_the_application),
         cmocka_unit_test(writer_lends_large_bodies_and_copies_others),
         cmocka_unit_test(writer_lends_files_whatever_their_length),

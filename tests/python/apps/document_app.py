@@ -32,6 +32,7 @@ PAGES = {
     "/empty-pieces": Page(pieces=(b"", b"a", b"", b"", b"b", b"")),
     "/no-content": Page(204, (), (b"",), whole=True),
     "/no-content-with-body": sized(5, b"hello", status=204),
+    "/reset-content-with-body": sized(5, b"hello", status=205),
     "/not-modified": Page(304, (ETAG,), (b"",), whole=True),
     "/not-modified-with-body": Page(304, (ETAG,), (b"hello",)),
     "/not-modified-with-length": Page(
