@@ -1,6 +1,7 @@
 """Fixtures for tests of the package over real sockets."""
 
 import contextlib
+import signal
 import socket
 
 import httpx
@@ -17,6 +18,9 @@ import serving  # noqa: E402
 
 
 def pytest_configure(config):
+    # A shell's background jobs ignore it, and so would all that they start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line(
         "markers", "everywhere: runs in more ways, see framework_contract.py"
     )
