@@ -63,6 +63,8 @@ def value_of(option):
             w for w in kind.words if w not in (option.default, "eager")
         )
         return other, f'"{other}"', other
+    if option.name == "limit_write_backlog":  # not below limit_write_buffer
+        return "1MiB", '"1MiB"', 1 << 20
     text, toml, value = VALUES[kind.metavar]
     if kind.item is not None:
         return text, f"[{toml}]", (value,)
