@@ -142,8 +142,8 @@ void xs_server_backlog(struct xs_server *server, size_t before, size_t after)
     }
 }
 
-/* Who has taken nothing for the longest time; NULL if nobody is waited for, or
- * if no deadline is kept for that. */
+/* Who has taken nothing for the longest time, to a part of the deadline; NULL
+ * if nobody is waited for, or if no deadline is kept for that. */
 static struct xs_conn *server_slowest(const struct xs_server *server)
 {
     const struct xs_list *list = &server->deadlines.lists[XS_DEADLINE_WRITE];
