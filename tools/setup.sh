@@ -89,6 +89,8 @@ missing_packages() {
     test | clang | fuzz)
         has_library cmocka || echo libcmocka-dev
         has curl || echo curl
+        has zsh || echo zsh
+        has fish || echo fish
         ;;
     bench) has wrk || echo wrk ;;
     esac
