@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import logging
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from xsgi import log
@@ -24,6 +25,14 @@ from xsgi.errors import StartupError
 
 #: Seconds that a cancelled lifespan gets to clean up.
 CANCEL_PATIENCE = 5.0
+
+#: Seconds of waiting until it is said what is waited for.
+TELL_AFTER = 2.0
+
+#: Characters of what an application raised that are shown in a line.
+SHOWN_MAX = 200
+
+_CANCELLED = "it was cancelled, and not by the server"
 
 _MODES = ("auto", "on", "off")
 
@@ -90,7 +99,8 @@ class Lifespan:
         self._phase = _Phase.STARTING
         self._task = loop.create_task(self._run(), name="xsgi lifespan")
         try:
-            await self._wait(self._startup_timeout)
+            with self._telling(self._startup_timeout):
+                await self._wait(self._startup_timeout)
         except BaseException:
             await self._cancel()
             raise
@@ -120,11 +130,12 @@ class Lifespan:
         self._phase = _Phase.STOPPING
         self._stop.set()
         try:
-            await self._wait(limit)
-            if self._answer.done():
-                # It said so: let it also return, in what time is left.
-                left = None if until is None else until - loop.time()
-                await asyncio.wait({self._task}, timeout=left)
+            with self._telling(limit):
+                await self._wait(limit)
+                if self._answer.done():
+                    # It said so: let it also return, in what time is left.
+                    left = None if until is None else until - loop.time()
+                    await asyncio.wait({self._task}, timeout=left)
         finally:
             in_time = self._task.done()
             await self._cancel()
@@ -152,15 +163,12 @@ class Lifespan:
         self._phase = _Phase.ENDED
         self.state = None
         supported = self._asked and not self._stray and error is not None
-        if self._mode == "auto" and not supported and not task.cancelled():
-            level = logging.DEBUG if error is None else logging.INFO
-            log.error.log(
-                level, "The application has no lifespan, and needs none"
+        if task.cancelled():
+            raise StartupError(
+                f"The application's lifespan start-up failed: {_CANCELLED}."
             )
-            if error is not None:
-                log.error.debug(
-                    "Asked for its lifespan, it raised", exc_info=error
-                )
+        if self._mode == "auto" and not supported:
+            self._has_none(error)
             return
         if error is None:
             raise StartupError(
@@ -173,6 +181,17 @@ class Lifespan:
             f" {_one_line(error)} (--lifespan off goes without)"
         ) from error
 
+    def _has_none(self, error: BaseException | None) -> None:
+        if error is None:
+            log.error.debug("The application has no lifespan, and needs none")
+            return
+        log.error.info(
+            "The application raised %s when asked for its lifespan: it is"
+            " served without (--lifespan on refuses that)",
+            _one_line(error),
+        )
+        log.error.debug("Asked for its lifespan, it raised", exc_info=error)
+
     def _ended_early(self, task: asyncio.Task[None]) -> None:
         """It has ended while requests are served: it will not be told of the
         shutdown."""
@@ -181,6 +200,10 @@ class Lifespan:
         if error is not None:
             log.error.error(
                 "The application's lifespan ended early", exc_info=error
+            )
+        elif task.cancelled():
+            log.error.error(
+                "The application's lifespan ended early: %s", _CANCELLED
             )
 
     def _stopped(self, in_time: bool) -> bool:
@@ -197,6 +220,8 @@ class Lifespan:
             )
         elif error is not None:
             log.error.error("Lifespan shutdown failed", exc_info=error)
+        elif self._task.cancelled() and not self._answer.done():
+            log.error.error("Lifespan shutdown failed: %s", _CANCELLED)
         else:
             return True
         return False
@@ -235,6 +260,26 @@ class Lifespan:
         self._answer.set_result(failure)
 
     # Waiting.
+
+    @contextmanager
+    def _telling(self, limit: float | None) -> Iterator[None]:
+        """Say once what is waited for, if that takes long."""
+        phase = self._phase.value
+
+        def tell() -> None:
+            log.error.info(
+                "waiting for the application's lifespan %s"
+                " (timeout_lifespan_%s: %s)",
+                "start-up" if phase == "startup" else phase,
+                phase,
+                "none" if limit is None else f"{limit:g} s",
+            )
+
+        timer = asyncio.get_running_loop().call_later(TELL_AFTER, tell)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     async def _wait(self, timeout: float | None) -> None:
         """For the answer, the end of the task, or the time limit."""
@@ -277,4 +322,7 @@ def _last_line(text: str) -> str:
 
 
 def _one_line(error: BaseException) -> str:
-    return _last_line(f"{type(error).__name__}: {error}")
+    """Its type and what it says, as Python shows them but on one line."""
+    text = "".join(traceback.format_exception_only(error))
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."

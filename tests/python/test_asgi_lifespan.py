@@ -94,13 +94,37 @@ def test_on_refuses_an_unsupported_lifespan(app):
     fails(app, "on")
 
 
-def test_auto_goes_on_with_a_line_that_is_no_complaint(caplog):
+def test_auto_goes_on_with_a_line_that_says_why(caplog):
     with caplog.at_level(logging.INFO, "xsgi.error"):
         start(refuses)
 
-    assert caplog.messages == [
-        "The application has no lifespan, and needs none"
-    ]
+    (record,) = caplog.records
+    assert record.levelname == "INFO"
+    assert record.getMessage() == (
+        "The application raised ValueError: only http here when asked for its"
+        " lifespan: it is served without (--lifespan on refuses that)"
+    )
+    assert record.exc_info is None
+
+
+def test_what_was_raised_is_told_on_one_line_that_ends(caplog):
+    async def app(scope, receive, send):
+        raise ValueError("one\ntwo\n" + "x" * 1000)
+
+    with caplog.at_level(logging.INFO, "xsgi.error"):
+        start(app)
+
+    (line,) = caplog.messages
+    assert "ValueError: one two xxx" in line
+    assert "\n" not in line
+    assert len(line) < 400
+
+
+def test_auto_goes_on_in_silence_if_nothing_was_raised(caplog):
+    with caplog.at_level(logging.INFO, "xsgi.error"):
+        start(returns)
+
+    assert caplog.messages == []
 
 
 def test_auto_shows_why_it_goes_on_to_who_looks_closer(caplog):
@@ -124,13 +148,53 @@ def test_an_exception_after_the_startup_message_is_a_failed_startup(
     assert "Traceback" in caplog.text
 
 
+@pytest.mark.parametrize("asks", [True, False])
 @pytest.mark.parametrize("mode", ["auto", "on"])
-def test_an_application_that_is_cancelled_at_its_startup_has_failed(mode):
+def test_an_application_that_is_cancelled_at_its_startup_has_failed(
+    mode, asks
+):
     async def app(scope, receive, send):
+        if asks:
+            await receive()
+        asyncio.current_task().cancel()
+        await asyncio.Event().wait()
+
+    assert "it was cancelled, and not by the server" in fails(app, mode)
+
+
+def test_an_application_that_is_cancelled_while_serving_is_told(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
+        raise asyncio.CancelledError
+
+    async def main():
+        lifespan = Lifespan(app)
+        await lifespan.startup()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return await lifespan.shutdown()
+
+    assert asyncio.run(main())
+    assert caplog.messages == [
+        "The application's lifespan ended early: it was cancelled, and not by"
+        " the server"
+    ]
+
+
+def test_an_application_that_is_cancelled_at_its_shutdown_has_failed(caplog):
+    async def app(scope, receive, send):
+        await receive()
+        await send(COMPLETE)
         await receive()
         raise asyncio.CancelledError
 
-    fails(app, mode)
+    _, stopped = start(app)
+
+    assert not stopped
+    assert caplog.messages == [
+        "Lifespan shutdown failed: it was cancelled, and not by the server"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -196,6 +260,43 @@ def test_a_startup_that_hangs_is_cancelled_at_its_limit():
 
     assert "took more than 0.02 s" in line
     assert seen == ["cancelled"]
+
+
+def told_while(seconds, caplog, **limits):
+    """What is told while each phase takes ``seconds`` of virtual time."""
+
+    async def app(scope, receive, send):
+        for _ in range(2):
+            message = await receive()
+            await asyncio.sleep(seconds)
+            await send({"type": message["type"] + ".complete"})
+
+    async def main():
+        lifespan = Lifespan(app, **limits)
+        await lifespan.startup()
+        assert await lifespan.shutdown()
+        await asyncio.sleep(60)
+
+    loop = Loop("sim", faults=False)
+    try:
+        with caplog.at_level(logging.INFO, "xsgi.error"):
+            loop.run_until_complete(main())
+    finally:
+        loop.close()
+    return caplog.messages
+
+
+def test_what_is_waited_for_long_is_told_once(caplog):
+    assert told_while(20, caplog, shutdown_timeout=None) == [
+        "waiting for the application's lifespan start-up"
+        " (timeout_lifespan_startup: 60 s)",
+        "waiting for the application's lifespan shutdown"
+        " (timeout_lifespan_shutdown: none)",
+    ]
+
+
+def test_what_is_waited_for_a_moment_is_not_told(caplog):
+    assert told_while(1.9, caplog) == []
 
 
 def test_cancelling_startup_cancels_the_application():
