@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from xsgi.errors import ConfigError, said
 
+#: Where to listen if nothing else is said.
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+
 _HOST_PORT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(\d{1,5})")
 _FD = re.compile(r"fd://(\d{1,6})")
 

@@ -129,6 +129,8 @@ def _serve(ctx: click.Context, /, **given: Any) -> None:
         text = show.as_toml(settings)
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
         return
+    for line in sources.concurrency(os.environ, settings):
+        complaints.say(line)
     if "app" not in settings:
         ctx.fail("Missing what to serve, as in 'xsgi serve main:app'.")
     from xsgi import runner

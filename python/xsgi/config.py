@@ -200,6 +200,13 @@ class Config:
         RUNNING,
         "Threads for a WSGI application; 1 is the loop's own.",
     )
+    workers: int = _option(
+        1,
+        kinds.workers,
+        RUNNING,
+        "Processes; more than one is not there yet.",
+        "-w",
+    )
 
     reload: bool = _option(
         False,

@@ -258,6 +258,19 @@ def whole(low: int, high: int) -> Kind:
     return Kind(read, "N")
 
 
+def _workers(value: Any) -> int:
+    if _whole(value) != 1:
+        raise ValueError(
+            f"xsgi runs one process, so {said(value)} cannot be: --threads is"
+            " for WSGI, and a service manager can run several of it."
+        )
+    return 1
+
+
+#: Other servers have more, so people say that they want one.
+workers = Kind(_workers, "1")
+
+
 def optional(kind: Kind) -> Kind:
     """``kind``, or ``None`` ("none" as text)."""
 

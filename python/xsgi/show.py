@@ -6,8 +6,9 @@ import dataclasses
 import json
 from typing import Any
 
-from xsgi import __version__, config, kinds, sources
+from xsgi import __version__, addresses, config, kinds, sources
 from xsgi.config import Config
+from xsgi.errors import plain
 from xsgi.sources import Settings
 
 Option = dataclasses.Field[Any]
@@ -37,6 +38,8 @@ def as_toml(settings: Settings) -> str:
     """Each option, its value and its source, as a file for --config."""
     app = settings.get("app")
     checked = sources.config_of({**_NO_APP, **settings})
+    from xsgi import sockets  # slow
+
     lines = [
         f"# xsgi {__version__}: every option, and where its value comes from.",
         "# This is a file for --config.",
@@ -47,6 +50,9 @@ def as_toml(settings: Settings) -> str:
     ]
     for group in config.GROUPS:
         lines += ["", f"# {group}"]
+        if group == config.ADDRESSES:
+            places = map(str, sockets.addresses(checked))
+            lines.append(f"# This is at {', '.join(map(plain, places))}")
         for option in config.options():
             if option.metadata["group"] == group:
                 lines.append(_option_line(option, checked, settings))
@@ -60,16 +66,42 @@ def _option_line(option: Option, checked: Config, settings: Settings) -> str:
     value = getattr(checked, option.name)
     if option.metadata["kind"] is kinds.permissions:
         value = f"{value:o}"
-    return _line(option.name, _value(value), settings)
+    default = _default_place(option.name, checked)
+    return _line(option.name, _value(value), settings, default)
 
 
-def _line(name: str, value: str, settings: Settings) -> str:
+#: What stands for a place that is not set.
+_PLACES = {"host": addresses.DEFAULT_HOST, "port": addresses.DEFAULT_PORT}
+
+
+def _default_place(name: str, checked: Config) -> str:
+    """The source of an option that has not been set.
+
+    Host and port are a place if there is no other, or one of them is set. The
+    default is not shown as their value: a file that has it would listen there
+    next to sockets that the service manager passes.
+    """
+    if name not in _PLACES or getattr(checked, name) is not None:
+        return "default"
+    others = [each for each in ("bind", "uds", "fd") if _is_set(checked, each)]
+    if others and not any(_is_set(checked, each) for each in _PLACES):
+        return f"not used, as there is {' and '.join(others)}"
+    return f"default: {_PLACES[name]}"
+
+
+def _is_set(checked: Config, name: str) -> bool:
+    return getattr(checked, name) not in ((), None)
+
+
+def _line(
+    name: str, value: str, settings: Settings, default: str = "default"
+) -> str:
     setting = settings.get(name)
-    source = "default"
+    source = default
     if setting is not None and setting.used:
         source = f"from {setting.source}"
     elif setting is not None:
-        source = f"default; {setting.source} has given way"
+        source = f"{default}; {setting.source} has given way"
     return f"{f'{name} = {value}':<{COLUMN}} # {source}"
 
 

@@ -16,12 +16,17 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from xsgi.addresses import Address, Fd, Tcp, Unix, parse
+from xsgi.addresses import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    Address,
+    Fd,
+    Tcp,
+    Unix,
+    parse,
+)
 from xsgi.config import Config
 from xsgi.errors import BindError, ConfigError
-
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 8000
 
 #: What one server of the core takes (XS_LISTENERS_MAX; see test_config.py).
 ADDRESSES_MAX = 16

@@ -29,6 +29,9 @@ CONFIG_FILE = PREFIX + "CONFIG"
 #: Variables that other servers have, too. Ours are stronger.
 SHARED = {"FORWARDED_ALLOW_IPS": "forwarded_allow_ips"}
 
+#: How many processes others start if nobody says it.
+CONCURRENCY = "WEB_CONCURRENCY"
+
 #: The file that is looked for where the command is run.
 PYPROJECT = "pyproject.toml"
 
@@ -152,6 +155,19 @@ def _from_text(name: str, text: str, source: Source) -> Any:
     if kind.item is not None:
         return [part for part in re.split(r"[\s,]+", text) if part]
     return text
+
+
+def concurrency(
+    environ: Mapping[str, str], settings: Settings
+) -> Iterator[str]:
+    """A line if there are fewer processes than others would start.
+
+    Platforms set this variable without being asked: no reason not to serve.
+    """
+    wanted = environ.get(CONCURRENCY, "")
+    if wanted not in ("", "1") and "workers" not in settings:
+        value = said(wanted)
+        yield f"{CONCURRENCY} is {value}, and ignored: xsgi runs one process."
 
 
 def strangers(environ: Mapping[str, str]) -> Iterator[str]:

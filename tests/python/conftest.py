@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from xsgi import _xsgi
+from xsgi import _xsgi, cli, runner
 
 pytest.register_assert_rewrite("framework_contract", "proxy_contract")
 
@@ -137,3 +137,18 @@ def fd():
     reader, writer = socket.socketpair()
     with reader, writer:
         yield reader.fileno()
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """The Config that the command line came to."""
+    seen = []
+    monkeypatch.setattr(runner, "run", seen.append)
+
+    def serve(*args):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(["serve", *args])
+        assert caught.value.code == 0
+        return seen[-1]
+
+    return serve

@@ -150,9 +150,7 @@ def test_an_exception_after_the_startup_message_is_a_failed_startup(
 
 @pytest.mark.parametrize("asks", [True, False])
 @pytest.mark.parametrize("mode", ["auto", "on"])
-def test_an_application_that_is_cancelled_at_its_startup_has_failed(
-    mode, asks
-):
+def test_an_application_that_is_cancelled_at_its_startup_has_failed(mode, asks):
     async def app(scope, receive, send):
         if asks:
             await receive()

@@ -1,47 +1,20 @@
 """The command line: options, environment, and one line for each mistake."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 import raw
+from commands import complaint
 from xsgi import (
     __version__,
     _xsgi,
     cli,
     config,
-    foreign,
     kinds,
-    runner,
-    sources,
 )
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """The Config that the command line came to."""
-    seen = []
-    monkeypatch.setattr(runner, "run", seen.append)
-
-    def serve(*args):
-        with pytest.raises(SystemExit) as caught:
-            cli.main(["serve", *args])
-        assert caught.value.code == 0
-        return seen[-1]
-
-    return serve
-
-
-def complaint(capsys, *args):
-    """The exit code and the one line of a command that fails."""
-    with pytest.raises(SystemExit) as caught:
-        cli.main(list(args))
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("xsgi: ")
-    assert err.count("\n") == 1
-    return caught.value.code, err
 
 
 def test_defaults_are_those_of_config(served):
@@ -189,46 +162,6 @@ def test_what_this_python_cannot_do_is_told_by_its_source(capsys, monkeypatch):
     )
 
 
-# --- What other servers have ---
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["--workers", "4"], "--workers: there are no worker processes yet"),
-        (["--workers=4"], "--workers: there are no worker processes yet"),
-        (["-w", "4"], "-w: there are no worker processes yet"),
-        (["-w4"], "-w: there are no worker processes yet"),
-        (["--ssl-certfile", "x"], "--ssl-certfile: there is no TLS yet"),
-        (["--ssl-anything=x"], "--ssl-anything: there is no TLS yet"),
-        (["--certfile", "x"], "--certfile: there is no TLS yet"),
-        (["--ws", "auto"], "--ws: there are no WebSockets yet"),
-        (["--ws-max-size", "1"], "--ws-max-size: there are no WebSockets yet"),
-        (["--http", "h11"], "--http: HTTP/1.1 is all there is"),
-        (["-k", "gthread"], "-k: whether it is ASGI or WSGI is found out"),
-        (["--chdir", "x"], "--chdir: it is called --app-dir here."),
-        (["--limit-request-field_size", "1"], "--limit-request-field-size"),
-        (["--daemon"], "--daemon: leave that to the service manager."),
-        (["-c", "gunicorn.conf.py"], "-c: --config FILE takes options in TOML"),
-    ],
-)
-def test_flag_of_another_server_is_refused_with_a_hint(capsys, args, words):
-    code, line = complaint(capsys, "serve", "a:b", *args)
-
-    assert code == 2
-    assert words in line
-
-
-def test_hints_are_for_flags_that_are_not_ours():
-    ours = {"-b", "-h", "--help", "--version", "--config", "--show-config"}
-    for option in config.options():
-        ours |= {sources.flag_of(option.name), *option.metadata["flags"]}
-
-    assert not ours & set(foreign.flags())
-    assert [flag for flag in ours if foreign.hint(flag) is not None] == []
-    assert set(foreign.renamed().values()) <= ours
-
-
 # --- What is set, and by whom ---
 
 
@@ -293,6 +226,40 @@ def test_every_value_is_shown_with_its_source(sourced, capsys):
         "server_header": ("true", "default"),
     }
     assert {name: found[name] for name in wanted} == wanted
+
+
+def place(capsys, *args):
+    """What is shown of where it listens: in short, of host, of port."""
+    text = shown(capsys, *args)
+    found = lines_of(text)
+    short = re.search("^# This is at (.*)$", text, re.MULTILINE)[1]
+    return short, found["host"], found["port"]
+
+
+def test_default_place_is_shown(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    host, port = '"none"', '"none"'
+
+    assert place(capsys) == (
+        "127.0.0.1:8000",
+        (host, "default: 127.0.0.1"),
+        (port, "default: 8000"),
+    )
+    assert place(capsys, "--port", "81") == (
+        "127.0.0.1:81",
+        (host, "default: 127.0.0.1"),
+        ("81", "from --port"),
+    )
+    assert place(capsys, "--host", "::1", "--uds", "/x") == (
+        "[::1]:8000, unix:/x",
+        ('"::1"', "from --host"),
+        (port, "default: 8000"),
+    )
+    assert place(capsys, "--bind", ":1", "--fd", "7") == (
+        ":1, fd://7",
+        (host, "not used, as there is bind and fd"),
+        (port, "not used, as there is bind and fd"),
+    )
 
 
 def test_place_that_has_given_way_is_shown_as_such(sourced, capsys):

@@ -235,7 +235,7 @@ def test_options_are_checked():
     [
         ("prot", r"there is no such option\. Did you mean port\?"),
         ("frobnicate", r"there is no such option\."),
-        ("workers", r"there are no worker processes yet; "),
+        ("preload", r"xsgi runs one process; "),
         ("ssl_certfile", r"there is no TLS yet; "),
         ("unix_socket", r"it is called --uds here\."),
     ],
