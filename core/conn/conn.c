@@ -1,11 +1,10 @@
-/* conn.c - one connection: its state, its deadlines, its turn. */
+/* conn.c - one connection: its state, its turn. */
 
 #include "core/conn/conn.h"
 
 #include "core/conn/access.h"
 
 #define BIT(state) (1u << (state))
-#define NO_TIMER XS_DEADLINE_KINDS
 
 /* Row: where we are. Bits: where we may go from there. */
 static const unsigned conn_moves[XS_CONN_STATE_COUNT] = {
@@ -31,8 +30,7 @@ void xs_conn_go(struct xs_conn *conn, enum xs_conn_state next)
     if (next == XS_CONN_ACTIVE) {
         /* The head is here: the deadline of the next one is another one, even
          * if that begins in the same turn. */
-        xs_deadline_disarm(&conn->receiving);
-        conn->receiving_kind = NO_TIMER;
+        xs_time_disarm_receiving(conn);
     }
 }
 
@@ -69,11 +67,9 @@ int xs_conn_open(struct xs_server *server, struct xs_io_conn *io)
         }
     }
     conn->id = server->next_id++;
-    conn->receiving_kind = NO_TIMER;
     xs_list_init(&conn->link);
     xs_list_init(&conn->dirty);
-    xs_deadline_init(&conn->receiving);
-    xs_deadline_init(&conn->writing);
+    xs_time_init(conn);
     xs_parser_init(&conn->rx.parser, &server->config.limits);
     xs_queue_init(&conn->tx.queue, server->io->mem);
     io->on_ready = conn_on_ready;
@@ -109,9 +105,7 @@ void xs_conn_close(struct xs_conn *conn, bool abort)
     XS_ASSERT(conn->state != XS_CONN_ACTIVE);
     xs_access_cut(conn, conn->tx.starved ? XS_ABORT_MEMORY : XS_ABORT_RESET);
     xs_conn_go(conn, XS_CONN_CLOSED);
-    xs_deadline_disarm(&conn->receiving);
-    xs_deadline_disarm(&conn->writing);
-    conn->receiving_kind = NO_TIMER;
+    xs_time_disarm(conn);
     server->io->ops->close(conn->io, abort);
     conn->io = NULL;
     xs_rx_free(conn);
@@ -241,89 +235,6 @@ static unsigned conn_events(const struct xs_conn *conn)
     return conn->rx.hangup ? events : events | XS_IO_HANGUP;
 }
 
-/* Which deadline the receiving side is under follows from the state. */
-static unsigned conn_receiving_kind(const struct xs_conn *conn)
-{
-    switch (conn->state) {
-        case XS_CONN_IDLE:
-            if (conn->tx.queue.bytes > 0 || conn->rx.parsed < conn->rx.end) {
-                return NO_TIMER; /* the peer reads first: see `writing` */
-            }
-            return conn->request.gateway == NULL ? XS_DEADLINE_HEAD
-                                                 : XS_DEADLINE_KEEP_ALIVE;
-        case XS_CONN_HEAD:
-            return XS_DEADLINE_HEAD;
-        case XS_CONN_ACTIVE:
-            return conn->gw.wait_body ? XS_DEADLINE_BODY : NO_TIMER;
-        case XS_CONN_REST:
-            return XS_DEADLINE_BODY;
-        case XS_CONN_LINGER:
-            return XS_DEADLINE_LINGER;
-        case XS_CONN_CLOSING:
-        case XS_CONN_CLOSED:
-        case XS_CONN_STATE_COUNT:
-            return NO_TIMER;
-    }
-    XS_UNREACHABLE();
-}
-
-static void conn_settle_receiving(struct xs_conn *conn)
-{
-    struct xs_server *server = conn->server;
-    unsigned kind = conn_receiving_kind(conn);
-    /* A head and a linger are timed as a whole, the others by progress. */
-    bool fresh = xs_rx_progressed(conn) && kind != XS_DEADLINE_HEAD &&
-                 kind != XS_DEADLINE_LINGER;
-
-    if (kind == conn->receiving_kind && !fresh) {
-        return;
-    }
-    conn->receiving_kind = kind;
-    if (kind == NO_TIMER) {
-        xs_deadline_disarm(&conn->receiving);
-        return;
-    }
-    conn->receiving_ns = server->io->ops->now(server->io);
-    xs_deadline_arm(&server->deadlines, &conn->receiving, kind,
-                    conn->receiving_ns);
-    xs_server_alarm(server, conn->receiving.at_ns);
-}
-
-/* A server that stops waits for this one, and not for long. */
-static void conn_settle_fresh(struct xs_conn *conn)
-{
-    struct xs_server *server = conn->server;
-
-    if (server->state == XS_SERVER_STOPPING && xs_rx_is_fresh(conn)) {
-        xs_server_look(server, conn->receiving_ns + XS_STOP_FRESH_NS);
-    }
-}
-
-/* The write deadline runs while bytes wait, and starts again with every byte
- * that goes. It is looked at in parts: what is acknowledged meanwhile shows in
- * the part in which it was. */
-static void conn_settle_writing(struct xs_conn *conn)
-{
-    struct xs_server *server = conn->server;
-    bool fresh = xs_tx_progressed(conn);
-
-    if (fresh) {
-        conn->stalls = 0;
-    }
-    if (xs_queue_ready(&conn->tx.queue) == 0) {
-        if (xs_deadline_armed(&conn->writing)) {
-            xs_deadline_disarm(&conn->writing);
-        }
-        return;
-    }
-    if (fresh || !xs_deadline_armed(&conn->writing)) {
-        xs_deadline_arm(&server->deadlines, &conn->writing, XS_DEADLINE_WRITE,
-                        server->io->ops->now(server->io));
-        xs_server_alarm(server, conn->writing.at_ns);
-        conn->unacked = server->io->ops->unacked(conn->io);
-    }
-}
-
 /* Interest, deadlines and memory follow from the state. */
 static void conn_settle(struct xs_conn *conn)
 {
@@ -341,9 +252,7 @@ static void conn_settle(struct xs_conn *conn)
     }
     xs_rx_settle(conn);
     xs_access_settle(conn);
-    conn_settle_receiving(conn);
-    conn_settle_fresh(conn);
-    conn_settle_writing(conn);
+    xs_time_settle(conn);
     conn_settle_backlog(conn);
     events = conn_events(conn);
     if (events != conn->wanted) {
@@ -408,27 +317,7 @@ void xs_conn_turn(struct xs_conn *conn)
     conn_settle(conn);
 }
 
-/* No head came in time. */
-static void conn_expire_head(struct xs_conn *conn)
-{
-    if (conn->state == XS_CONN_HEAD) {
-        xs_rx_refuse(conn, XS_REFUSE_HEAD_TIMEOUT);
-    } else {
-        xs_conn_shut(conn, XS_CONN_END_CLOSE);
-    }
-}
-
-static void conn_expire_body(struct xs_conn *conn)
-{
-    if (conn->state == XS_CONN_ACTIVE) {
-        xs_conn_abort(conn, XS_ABORT_BODY_TIMEOUT, XS_REFUSE_BODY_TIMEOUT);
-    } else {
-        xs_conn_shut(conn, XS_CONN_END_CLOSE);
-    }
-}
-
-/* Without the turn that follows. */
-static void conn_lose(struct xs_conn *conn, enum xs_abort why)
+void xs_conn_lose(struct xs_conn *conn, enum xs_abort why)
 {
     xs_tx_break(conn);
     if (conn->state == XS_CONN_ACTIVE) {
@@ -442,49 +331,7 @@ static void conn_lose(struct xs_conn *conn, enum xs_abort why)
 void xs_conn_drop(struct xs_conn *conn, enum xs_abort why)
 {
     xs_io_note(conn->server->io, "conn.drop", conn->id, (uint64_t)why);
-    conn_lose(conn, why);
-    if (conn->state != XS_CONN_CLOSED) {
-        xs_conn_turn(conn);
-    }
-}
-
-/* A part of the write deadline has passed: was that the last? */
-static bool conn_write_is_over(struct xs_conn *conn)
-{
-    conn->stalls = xs_tx_stalled(conn) ? conn->stalls + 1 : 0;
-    return conn->stalls == XS_WRITE_LOOKS;
-}
-
-void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind)
-{
-    XS_ASSERT(conn->state != XS_CONN_CLOSED);
-    if (kind == XS_DEADLINE_WRITE && !conn_write_is_over(conn)) {
-        xs_conn_turn(conn);
-        return;
-    }
-    xs_io_note(conn->server->io, "conn.expire", conn->id, (uint64_t)kind);
-    if (kind != XS_DEADLINE_WRITE) {
-        conn->receiving_kind = NO_TIMER;
-    }
-    switch (kind) {
-        case XS_DEADLINE_HEAD:
-            conn_expire_head(conn);
-            break;
-        case XS_DEADLINE_BODY:
-            conn_expire_body(conn);
-            break;
-        case XS_DEADLINE_KEEP_ALIVE:
-            xs_conn_shut(conn, XS_CONN_END_RESTING);
-            break;
-        case XS_DEADLINE_WRITE:
-            conn_lose(conn, XS_ABORT_WRITE_TIMEOUT);
-            break;
-        case XS_DEADLINE_LINGER:
-            xs_conn_close(conn, false);
-            break;
-        case XS_DEADLINE_KINDS:
-            XS_UNREACHABLE();
-    }
+    xs_conn_lose(conn, why);
     if (conn->state != XS_CONN_CLOSED) {
         xs_conn_turn(conn);
     }

@@ -2,7 +2,8 @@
  *
  *     conn_rx.c   socket ──▶ block ──▶ parser ──▶ request.c ──▶ gateway
  *     conn_tx.c   socket ◀── queue ◀── writer ◀── response.c ◀── gateway
- *     conn.c      the state, the deadlines, the turn that runs both
+ *     conn_time.c the deadlines of both
+ *     conn.c      the state, the turn that runs both
  *
  * The happy path of one turn:
  *
@@ -89,16 +90,18 @@ struct xs_conn {
     /* Written only by conn.c. */
     enum xs_conn_state state;
     enum xs_conn_end end;
-    unsigned wanted;              /* what the backend was last asked to tell */
+    unsigned wanted;      /* what the backend was last asked to tell */
+    size_t backlog;       /* its part of xs_server_stats.backlog */
+    bool in_turn;         /* a turn runs: no need to ask for another */
+    struct xs_list dirty; /* xs_server.dirty */
+
+    /* Written only by conn_time.c. */
     struct xs_deadline receiving; /* xs_deadlines.lists */
     unsigned receiving_kind;      /* its kind while armed */
     uint64_t receiving_ns;        /* when it began; it may be switched off */
     struct xs_deadline writing;   /* xs_deadlines.lists */
     int64_t unacked;              /* by the peer, when it was armed */
     unsigned stalls;              /* parts of it without progress, in a row */
-    size_t backlog;               /* its part of xs_server_stats.backlog */
-    bool in_turn;                 /* a turn runs: no need to ask for another */
-    struct xs_list dirty;         /* xs_server.dirty */
 
     /* Written only by conn_rx.c. */
     struct {
@@ -185,12 +188,12 @@ void xs_conn_dirty(struct xs_conn *conn);
 /* Read what is in the block, write what is queued, settle. */
 void xs_conn_turn(struct xs_conn *conn);
 
-/* The deadline of `kind` has passed. */
-void xs_conn_expire(struct xs_conn *conn, enum xs_deadline_kind kind);
-
 /* What waits for this client is too much, or has waited too long: it is lost,
  * and the connection reset, for `why`. Never inside a call of the gateway's. */
 void xs_conn_drop(struct xs_conn *conn, enum xs_abort why);
+
+/* Likewise, without the turn that follows. */
+void xs_conn_lose(struct xs_conn *conn, enum xs_abort why);
 
 /* The request at the gateway, if any, is over for `why`; an answer goes out
  * if none has begun and `refusal` says which. Never inside a call of the
@@ -283,6 +286,20 @@ bool xs_tx_progressed(struct xs_conn *conn);
 
 /* The write deadline has passed: true if the peer took nothing since. */
 bool xs_tx_stalled(const struct xs_conn *conn);
+
+/* conn_time.c */
+
+void xs_time_init(struct xs_conn *conn);
+
+/* The peer may take its time, on its way in or on both. */
+void xs_time_disarm_receiving(struct xs_conn *conn);
+void xs_time_disarm(struct xs_conn *conn);
+
+/* The deadlines follow from the state. */
+void xs_time_settle(struct xs_conn *conn);
+
+/* That of `kind` has passed. */
+void xs_time_expire(struct xs_conn *conn, enum xs_deadline_kind kind);
 
 /* request.c */
 

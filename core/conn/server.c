@@ -236,7 +236,7 @@ static void on_alarm(struct xs_io *io)
         server_abort_all(server);
     }
     while ((due = xs_deadlines_due(&server->deadlines, now, &kind)) != NULL) {
-        xs_conn_expire(server_conn_of(due, kind), (enum xs_deadline_kind)kind);
+        xs_time_expire(server_conn_of(due, kind), (enum xs_deadline_kind)kind);
     }
     if (server->look_at_ns <= now) {
         server_look(server);

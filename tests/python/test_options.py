@@ -1,5 +1,6 @@
 """Each option of the server does what its help text says."""
 
+import contextlib
 import socket
 import time
 
@@ -65,6 +66,34 @@ def test_keep_alive_timeout_leaves_a_connection_that_is_used(dial, app):
     for _ in range(4):
         assert client.get("/").status == 200
         time.sleep(0.4)
+
+
+@BOTH
+def test_what_came_while_the_loop_was_away_came_in_time(serve, app, tmp_path):
+    """An application blocks the loop for longer than the deadlines last."""
+    release = tmp_path / "release"
+    server = serve(
+        app, "--timeout-keep-alive", "2s", "--timeout-request-head", "2s",
+        "--timeout-request-body", "2s", env={"RELEASE": str(release)},
+    )  # fmt: skip
+    with contextlib.ExitStack() as stack:
+        stuck, idle, half, body = (
+            stack.enter_context(raw.Client(server.address)) for _ in range(4)
+        )
+        assert idle.get("/").status == 200
+        half.send(b"GET / HTTP/1.1\r\nHost: t")
+        body.send(b"POST /body HTTP/1.1\r\nHost: t\r\n")
+        body.send(b"Content-Length: 2\r\n\r\na")
+        stuck.request("GET", "/stuck")
+        server.wait_for_line("held", "stdout")
+        idle.request("GET", "/")
+        half.send(b"\r\n\r\n")
+        body.send(b"b")
+        time.sleep(3)
+        release.touch()
+
+        for client in (stuck, idle, half, body):
+            assert client.response().status == 200
 
 
 @BOTH

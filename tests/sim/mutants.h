@@ -31,6 +31,7 @@
     X(BACKLOG_OF_THE_FASTEST, "who takes most pays for the slow ones")     \
     X(BACKLOG_UNCOUNTED, "what a closed connection held counts for ever")  \
     X(BACKLOG_UNBOUNDED, "slow clients together may hold any memory")      \
+    X(DEADLINE_BLIND, "a read deadline ends over what has come meanwhile") \
     X(HASTY_WRITE_DEADLINE,                                                \
       "the write deadline does not see that the client reads")             \
     X(BUSY_WRITE, "a full socket is tried again at once")                  \

@@ -31,17 +31,15 @@ MUTANTS = [
     ),
     (
         "LEAKED_TIMER",
-        "core/conn/conn.c",
+        "core/conn/conn_time.c",
         "        if (xs_deadline_armed(&conn->writing)) {",
         "        if (!ON && xs_deadline_armed(&conn->writing)) {",
     ),
     (
         "LEAKED_TIMER_ON_CLOSE",
         "core/conn/conn.c",
-        "    xs_deadline_disarm(&conn->receiving);\n"
-        "    xs_deadline_disarm(&conn->writing);\n",
-        "    if (!ON) {\n        xs_deadline_disarm(&conn->receiving);\n"
-        "    }\n    xs_deadline_disarm(&conn->writing);\n",
+        "    xs_time_disarm(conn);\n",
+        "    if (!ON) {\n        xs_time_disarm(conn);\n    }\n",
     ),
     (
         "SHORT_WRITE",
@@ -131,14 +129,14 @@ MUTANTS = [
     ),
     (
         "NO_BODY_DEADLINE",
-        "core/conn/conn.c",
+        "core/conn/conn_time.c",
         "            return conn->gw.wait_body ? XS_DEADLINE_BODY : NO_TIMER;",
         "            return conn->gw.wait_body && !ON ? XS_DEADLINE_BODY\n"
         "                                              : NO_TIMER;",
     ),
     (
         "NO_WRITE_DEADLINE",
-        "core/conn/conn.c",
+        "core/conn/conn_time.c",
         "    if (fresh || !xs_deadline_armed(&conn->writing)) {",
         "    if (!ON && (fresh || !xs_deadline_armed(&conn->writing))) {",
     ),
@@ -249,7 +247,7 @@ MUTANTS = [
     ),
     (
         "STAYS_FRESH",
-        "core/conn/conn.c",
+        "core/conn/conn_time.c",
         "    if (server->state == XS_SERVER_STOPPING && "
         "xs_rx_is_fresh(conn)) {",
         "    if (server->state == XS_SERVER_STOPPING && !ON &&\n"
@@ -421,6 +419,13 @@ MUTANTS = [
         "        xs_queue_consume(queue, file->len);\n"
         "        return true;\n    }\n"
         "    if (file != NULL && (took == 0 || took == XS_EIO)) {",
+    ),
+    (
+        "DEADLINE_BLIND",
+        "core/conn/conn_time.c",
+        "    xs_rx_receive(conn);\n    xs_conn_turn(conn);\n",
+        "    if (!ON) {\n        xs_rx_receive(conn);\n    }\n"
+        "    xs_conn_turn(conn);\n",
     ),
     (
         "FILE_KEPT",

@@ -140,6 +140,11 @@ __attribute__((format(printf, 3, 4))) void world_fault(struct world_site *site,
                                                        enum xs_oracle oracle,
                                                        const char *format, ...);
 
+/* world_time.c */
+
+/* The server says that a deadline is over. */
+void world_expired(struct world_site *site, enum xs_deadline_kind kind);
+
 /* world_idle.c */
 
 /* Time is about to pass. */

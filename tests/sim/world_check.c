@@ -16,11 +16,6 @@
 #define MEM_FIXED ((size_t)1200 * 1024)
 #define MEM_CONN ((size_t)400 * 1024)
 
-static uint64_t max2(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t min2(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -42,77 +37,6 @@ void world_fault(struct world_site *site, enum xs_oracle oracle,
     va_end(args);
     xs_verdict_fail(&site->world->verdict, oracle, "#%" PRIu64 ": %s",
                     site->number, text);
-}
-
-/* deadlines: O13, O14 */
-
-/* The last thing before which the deadline cannot have begun. */
-static uint64_t site_since(const struct world_site *site,
-                           enum xs_deadline_kind kind)
-{
-    const struct xs_app_conn *conn = site->conn;
-
-    switch (kind) {
-        case XS_DEADLINE_HEAD:
-            return max2(site->accept_ns, conn->ended_ns);
-        case XS_DEADLINE_BODY:
-            return site->recv_ns;
-        case XS_DEADLINE_KEEP_ALIVE:
-        case XS_DEADLINE_WRITE:
-            return site->write_ns;
-        case XS_DEADLINE_LINGER:
-            return site->end_ns;
-        case XS_DEADLINE_KINDS:
-            break;
-    }
-    XS_UNREACHABLE();
-}
-
-/* When it must have begun at the latest; XS_NEVER: cannot be told from here. */
-static uint64_t site_since_at_most(const struct world_site *site,
-                                   enum xs_deadline_kind kind)
-{
-    const struct xs_app_conn *conn = site->conn;
-    uint64_t last = max2(site->recv_ns, max2(site->write_ns, conn->ended_ns));
-
-    switch (kind) {
-        case XS_DEADLINE_HEAD:
-            return conn->count == 0 ? site->accept_ns : XS_NEVER;
-        case XS_DEADLINE_BODY:
-            if (conn->count > 0) {
-                last = max2(last, conn->calls[conn->count - 1].wait_ns);
-            }
-            return last;
-        case XS_DEADLINE_KEEP_ALIVE:
-            return last;
-        case XS_DEADLINE_LINGER:
-            return site->end_ns;
-        case XS_DEADLINE_WRITE: /* the peer may have acknowledged bytes */
-        case XS_DEADLINE_KINDS:
-            break;
-    }
-    return XS_NEVER;
-}
-
-static void site_expired(struct world_site *site, enum xs_deadline_kind kind)
-{
-    const struct world *world = site->world;
-    uint64_t lasts = world->config.limits.timeout_ns[kind];
-    uint64_t late = xs_sim_stats(world->sim)->late_ns + WORLD_LATE_MAX_NS;
-    uint64_t at_most = site_since_at_most(site, kind);
-    uint64_t now = site_now(site);
-    enum xs_oracle oracle =
-        kind == XS_DEADLINE_WRITE ? XS_ORACLE_O13 : XS_ORACLE_O14;
-
-    site->expired = true;
-    if (now < site_since(site, kind) + lasts) {
-        world_fault(site, oracle, "deadline %d is early: %" PRIu64 " ms",
-                    (int)kind, (now - site_since(site, kind)) / XS_MS_NS);
-    }
-    if (at_most != XS_NEVER && now > at_most + lasts + late) {
-        world_fault(site, oracle, "deadline %d is late: %" PRIu64 " ms",
-                    (int)kind, (now - at_most) / XS_MS_NS);
-    }
 }
 
 /* Of those who are waited for, the slowest; and only if it is too much. */
@@ -153,7 +77,7 @@ void world_on_note(void *user, const char *what, uint64_t a, uint64_t b)
             continue;
         }
         if (strcmp(what, "conn.expire") == 0) {
-            site_expired(site, (enum xs_deadline_kind)b);
+            world_expired(site, (enum xs_deadline_kind)b);
         } else if (strcmp(what, "conn.drop") == 0) {
             site_dropped(site);
         } else if (strcmp(what, "conn.state") == 0) {
