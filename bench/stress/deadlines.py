@@ -1,7 +1,7 @@
 """When a client that stops reading is closed, and one that reads slowly is not.
 
     python bench/stress/deadlines.py --build build/release [--deadline 2]
-        [--watch 24] [--only xsgi | all]
+        [--watch 24] [--rate 1024] [--only xsgi | all]
 
 Method. The server runs with `--timeout-write` 2 s (peers with what they have).
 For each path a client with a receive buffer of 4 KiB sends its request, reads
@@ -16,10 +16,12 @@ to learn it; and the resident memory beyond idle after the end.
     taken                    64 KiB that the kernel takes, so the response is
                              complete for the application and the server
 
-`slow` reads 1 KiB each second of a response of 32 MiB with the kernel's own
-buffers: how long it was served, up to `--watch` seconds. It is asked for twice,
-since what a peer acknowledges depends on the size of a segment: with that of
-loopback, 64 KiB, and with that of an Ethernet, 1,460 bytes.
+`slow` reads `--rate` bytes each second of a response of 32 MiB with the
+kernel's own buffers: how long it was served, up to `--watch` seconds. It is
+asked for twice, since what a peer acknowledges depends on the size of a
+segment: with that of loopback, 64 KiB, and with that of an Ethernet, 1,460
+bytes. With 1 KiB the kernel is silent for 64 s and for 125 s, so a deadline
+below that ends it, whoever sets it: see docs/lifecycle.md.
 """
 
 from __future__ import annotations
@@ -109,8 +111,8 @@ def send_errors(client: Client) -> None:
                     return
 
 
-def slow(running: Running, segment: int, watch: float) -> str:
-    """1 KiB each second."""
+def slow(running: Running, segment: int, rate: int, watch: float) -> str:
+    """`rate` bytes each second."""
     began = time.monotonic()
     with Client(running.port, segment=segment) as client:
         client.ask(f"/chunks/512/{64 * 1024}")
@@ -119,7 +121,7 @@ def slow(running: Running, segment: int, watch: float) -> str:
             time.sleep(1)
             if not is_open(client):
                 return f"cut after {time.monotonic() - began:.0f} s"
-            client.sock.recv(1024)
+            client.sock.recv(rate)
         return f"served for {watch:.0f} s"
 
 
@@ -132,7 +134,7 @@ def with_deadline(server: Server, seconds: int) -> Server:
 
 
 def main() -> None:
-    parser = arguments(__doc__, deadline=2, watch=24)
+    parser = arguments(__doc__, deadline=2, watch=24, rate=1024)
     parser.add_argument("--paths", default="", help="by comma")
     options = parser.parse_args()
     names = [*PATHS, "error", "slow"]
@@ -142,8 +144,10 @@ def main() -> None:
         with Running(server, options.build) as running:
             for kind in names:
                 if kind == "slow":
-                    large = slow(running, 0, options.watch)
-                    text = f"{large}; {slow(running, 1460, options.watch)}"
+                    text = "; ".join(
+                        slow(running, segment, options.rate, options.watch)
+                        for segment in (0, 1460)
+                    )
                 else:
                     text = stalled(running, kind, options.watch)
                 print(f"{server!s:16} {kind:8} {text}", flush=True)
