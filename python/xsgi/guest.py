@@ -17,7 +17,9 @@ class Guest:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.backend = _xsgi.Backend()
         self._loop = loop
-        self._timer: asyncio.TimerHandle | None = None
+        # Of uvloop, a handle without a time if that is nearly now.
+        self._timer: asyncio.Handle | None = None
+        self._timer_at = 0.0
         self._soon: asyncio.Handle | None = None
         self.backend.on_kick = self._kick
         loop.add_reader(self.backend.fileno(), self._run)
@@ -53,9 +55,10 @@ class Guest:
             return
         at = self._loop.time() + wait
         if timer is not None:
-            if timer.when() <= at:
+            if self._timer_at <= at:
                 return  # it comes early enough, and then looks again
             timer.cancel()
+        self._timer_at = at
         self._timer = self._loop.call_later(wait, self._run_timer)
 
     def _run_timer(self) -> None:
