@@ -35,6 +35,10 @@
 /* Coalesced output is handed to the socket when it crosses this. */
 #define XS_TX_FLUSH ((size_t)64 * 1024)
 
+/* So are lent pieces, when they are this many: however short, each may hold a
+ * descriptor. */
+#define XS_TX_LENT 16u
+
 /* A body piece up to this size is copied beside the head: cheaper than a
  * second slice and a reference (to be measured again per release). */
 #define XS_TX_COPY_MAX ((size_t)16 * 1024)

@@ -275,6 +275,9 @@ void xs_tx_begin(struct xs_conn *conn);
 /* Bytes were queued: flush if they are many; note if they are too many. */
 void xs_tx_pushed(struct xs_conn *conn);
 
+/* Whether as much waits as may: nothing more is begun. */
+bool xs_tx_is_over(const struct xs_conn *conn);
+
 /* What waits is never sent: the end of the response is lost. */
 void xs_tx_drop(struct xs_conn *conn);
 

@@ -357,16 +357,13 @@ static bool rx_may_begin(struct xs_conn *conn)
         xs_conn_shut(conn, XS_CONN_END_RESTING);
         return false;
     }
-    return !rx_is_dry(conn) &&
-           conn->tx.queue.bytes < server->config.limits.tx_high;
+    return !rx_is_dry(conn) && !xs_tx_is_over(conn);
 }
 
 bool xs_rx_may_advance(const struct xs_conn *conn)
 {
-    const struct xs_limits *limits = &conn->server->config.limits;
-
     return conn->state == XS_CONN_IDLE && conn->rx.parsed < conn->rx.end &&
-           conn->tx.queue.bytes < limits->tx_high;
+           !xs_tx_is_over(conn);
 }
 
 bool xs_rx_advance(struct xs_conn *conn)

@@ -127,14 +127,22 @@ static bool tx_lends(const struct xs_conn *conn)
     return conn->tx.blocked && conn->tx.queue.lent > 0;
 }
 
+bool xs_tx_is_over(const struct xs_conn *conn)
+{
+    const struct xs_queue *queue = &conn->tx.queue;
+
+    return queue->bytes >= conn->server->config.limits.tx_high ||
+           queue->lent >= XS_TX_LENT;
+}
+
 void xs_tx_pushed(struct xs_conn *conn)
 {
-    const struct xs_limits *limits = &conn->server->config.limits;
+    const struct xs_queue *queue = &conn->tx.queue;
 
-    if (xs_queue_ready(&conn->tx.queue) >= XS_TX_FLUSH) {
+    if (xs_queue_ready(queue) >= XS_TX_FLUSH || queue->lent >= XS_TX_LENT) {
         xs_tx_flush(conn);
     }
-    if (conn->tx.queue.bytes >= limits->tx_high || tx_lends(conn)) {
+    if (xs_tx_is_over(conn) || tx_lends(conn)) {
         conn->tx.full = true;
     }
     xs_conn_dirty(conn);

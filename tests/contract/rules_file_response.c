@@ -310,6 +310,37 @@ static void a_file_that_waits_is_no_memory(struct world *world)
     (void)close(file);
 }
 
+/* Each may hold a descriptor of the application's. */
+static void few_ranges_wait_however_short(struct world *world)
+{
+    struct xs_limits limits = site_limits();
+    struct site site;
+    int file = file_open();
+
+    limits.tx_high = (size_t)1024 * 1024;
+    limits.tx_low = 0;
+    site_open(&site, world, &limits);
+    site_connect(&site);
+    site_say(&site, GET);
+    world_until(world, &site.requests);
+    assert_int_equal(site_start(&site, 200), 0);
+    assert_int_equal(site_header(&site, "content-length", "500"), 0);
+    for (size_t i = 0; i < 500; i++) {
+        if (site_full(&site)) {
+            site.drains = 0;
+            world_until(world, &site.drains);
+        }
+        assert_int_equal(site_file(&site, file, i, 1, i < 499), 0);
+        assert_true(i + 1 - site.releases <= XS_TX_LENT);
+    }
+    site_expect(&site, HEAD_OK("content-length: 500\r\n"));
+    assert_int_equal(body_read(&site, 0, 500), 500);
+
+    assert_int_equal(site.releases, 500);
+    site_close(&site);
+    (void)close(file);
+}
+
 const struct rule rules_file_response[] = {
     RULE(a_file_is_framed_as_bytes_are),
     RULE(a_response_whose_file_is_too_short_ends_early),
@@ -320,5 +351,6 @@ const struct rule rules_file_response[] = {
     RULE(a_file_that_does_not_fit_its_length_is_not_taken),
     RULE(a_long_file_makes_the_application_wait),
     RULE(a_file_that_waits_is_no_memory),
+    RULE(few_ranges_wait_however_short),
     {NULL, NULL},
 };

@@ -366,6 +366,27 @@ def test_file_is_closed_when_the_client_leaves(serve, make, page):
     _until(lambda: _descriptors(served.pid) <= before)
 
 
+@linux
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_files_that_wait_do_not_use_up_the_descriptors(serve, make, pipelined):
+    if not os.path.isdir("/dev/shm"):
+        pytest.skip("there is no /dev/shm, whose files are always fetched")
+    path = make(1 if pipelined else 400, "/dev/shm")
+    page, count = ("pathsend_counted", 400) if pipelined else ("drops", 1)
+    get = f"GET /{page}?{quote(str(path))} HTTP/1.1\r\nHost: x\r\n\r\n"
+    served = serve("file_app:asgi")
+    try:
+        with raw.Client(served.address) as client:
+            client.send(get.encode() * count)
+            bodies = [client.response().body for _ in range(count)]
+            most = int(client.get("/most").body)
+    finally:
+        path.unlink()
+
+    assert b"".join(bodies) == (_bytes(1) * 400 if pipelined else _bytes(400))
+    assert most < _descriptors(served.pid) + 40
+
+
 def test_access_log_has_the_bytes_of_a_file(serve, make):
     served = serve("file_app:asgi", "--access-log-format", "%(U)s %(B)s")
 

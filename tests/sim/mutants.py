@@ -258,8 +258,7 @@ MUTANTS = [
         "core/conn/conn_rx.c",
         "    if (rx_is_dry(conn) && conn->rx.eof) {",
         "    if (rx_is_dry(conn) && conn->rx.eof &&\n"
-        "        !(ON && conn->tx.queue.bytes >= server->config.limits.tx_high)"
-        ") {",
+        "        !(ON && xs_tx_is_over(conn))) {",
     ),
     (
         "BACKLOG_OF_THE_FASTEST",

@@ -4,12 +4,13 @@ ASGI: the path says what is sent, the query which file.
 """
 
 import asyncio
+import os
 from urllib.parse import unquote
 
 
 class Asgi:
     def __init__(self):
-        self.said = []
+        self.most_open = 0  # descriptors
 
     async def __call__(self, scope, receive, send):
         assert scope["type"] == "http"
@@ -61,8 +62,6 @@ class Asgi:
 
     async def descriptor(self, name, send):
         """The same with an int, which has a place of its own."""
-        import os
-
         fd = os.open(name, os.O_RDONLY)
         message = {"type": "http.response.zerocopysend", "file": fd}
         await send({"type": "http.response.start", "status": 200})
@@ -71,6 +70,30 @@ class Asgi:
             await send(message)
         finally:
             os.close(fd)
+
+    async def drops(self, name, send):
+        """A byte at a time, as often as there are bytes, without a wait."""
+        size = os.path.getsize(name)
+        await send({"type": "http.response.start", "status": 200})
+        with open(name, "rb") as file:
+            message = {"type": "http.response.zerocopysend", "file": file}
+            for at in range(size):
+                await send({**message, "count": 1, "more_body": at < size - 1})
+                self._count()
+
+    async def pathsend_counted(self, name, send):
+        await self.pathsend(name, send)
+        self._count()
+
+    def _count(self):
+        self.most_open = max(self.most_open, len(os.listdir("/proc/self/fd")))
+
+    async def most(self, name, send):
+        """The most descriptors that were open since this was asked last."""
+        body = str(self.most_open).encode()
+        self.most_open = 0
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": body})
 
     async def wrong(self, name, send):
         """What is refused leaves the application free to say it otherwise."""
