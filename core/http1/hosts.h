@@ -13,7 +13,7 @@
  *     a.test      that name
  *     .a.test     that name, and all below it
  *     *.a.test    all below it
- *     [::1]       that address
+ *     [::1]       that address, however it is spelled
  *
  * A list with nothing in it has all. A dot behind a name means nothing. */
 bool xs_hosts_have(struct xs_slice list, struct xs_slice authority);

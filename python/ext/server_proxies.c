@@ -26,7 +26,9 @@ struct ext_proxies {
 _Static_assert(sizeof(struct network) == 17, "as config.trusted_networks");
 _Static_assert(INET6_ADDRSTRLEN <= XS_ADDRESS_MAX, "an address has room");
 
-/* An address of either family, and its usual spelling. False if it is none. */
+/* An address of either family, and its usual spelling: one of IPv4 has that of
+ * IPv4, also if a proxy that listens at [::] spells it as IPv6. False if it is
+ * none. */
 static bool address_read(struct address *out, struct xs_slice text,
                          char spelling[XS_ADDRESS_MAX])
 {
@@ -44,8 +46,14 @@ static bool address_read(struct address *out, struct xs_slice text,
         return inet_ntop(AF_INET, out->bytes + sizeof mapped, spelling,
                          XS_ADDRESS_MAX) != NULL;
     }
-    return inet_pton(AF_INET6, copy, out->bytes) == 1 &&
-           inet_ntop(AF_INET6, out->bytes, spelling, XS_ADDRESS_MAX) != NULL;
+    if (inet_pton(AF_INET6, copy, out->bytes) != 1) {
+        return false;
+    }
+    if (memcmp(out->bytes, mapped, sizeof mapped) == 0) {
+        return inet_ntop(AF_INET, out->bytes + sizeof mapped, spelling,
+                         XS_ADDRESS_MAX) != NULL;
+    }
+    return inet_ntop(AF_INET6, out->bytes, spelling, XS_ADDRESS_MAX) != NULL;
 }
 
 static bool network_has(const struct network *network,

@@ -8,6 +8,7 @@ share them, so they accept the same things everywhere.
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import os
 import re
@@ -145,12 +146,23 @@ def _hosts(value: Any) -> tuple[str, ...]:
         raise ValueError(f"{said(value)} is not a list of hosts.")
     names = [each.strip().lower() for each in map(_text, value) if each]
     for name in names:
-        if name != "*" and _HOST.fullmatch(name) is None:
+        if name != "*" and not _is_host(name):
             raise ValueError(
                 f"{said(name)} is not a host: a.example, .example, *.example"
                 " or [::1], without a port."
             )
     return () if "*" in names else tuple(names)
+
+
+def _is_host(name: str) -> bool:
+    if _HOST.fullmatch(name) is None:
+        return False
+    try:
+        if name.startswith("["):
+            ipaddress.IPv6Address(name[1:-1])
+    except ValueError:
+        return False
+    return True
 
 
 def _host(value: Any) -> str:

@@ -270,12 +270,14 @@ def test_connection_ends_with_as_many_requests_as_it_may_have(dial, app):
 
 @BOTH
 def test_hosts_that_are_not_allowed_are_421(dial, app):
-    client = dial(app, "--allowed-hosts", "test,.a.example")
+    client = dial(app, "--allowed-hosts", "test,.a.example,[::]")
     assert client.get("/").status == 200  # Host: test
     ask = "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n"
     client.send(ask.format("/", "X.a.example:80").encode())
     assert client.response().status == 200
     client.send(ask.format("http://test/", "evil").encode())
+    assert client.response().status == 200
+    client.send(ask.format("/", "[0:0:0:0:0:0:0:0]:8000").encode())
     assert client.response().status == 200
 
     client.send(ask.format("http://evil/", "test").encode())
@@ -286,7 +288,9 @@ def test_hosts_that_are_not_allowed_are_421(dial, app):
     assert client.is_closed()
 
 
-@pytest.mark.parametrize("value", ["a.example:80", "http://a", "a b", "[::1"])
+@pytest.mark.parametrize(
+    "value", ["a.example:80", "http://a", "a b", "[::1", "[1]"]
+)
 def test_allowed_host_that_is_none_is_refused(serve, value):
     server = serve("life_app:wsgi", "--allowed-hosts", value, ready=False)
 

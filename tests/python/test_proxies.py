@@ -80,6 +80,17 @@ def test_first_that_is_not_trusted_from_the_right_is_the_client(ask, app):
 
 
 @BOTH
+def test_address_of_ipv4_is_the_same_however_it_is_spelled(ask, app):
+    get = ask(app, "--forwarded-allow-ips", "127.0.0.1,10.0.0.0/8")
+
+    assert get(FOR + "::ffff:1.2.3.4") == "1.2.3.4 0 http"
+    assert get(FOR + "[::FFFF:102:304]:8080") == "1.2.3.4 8080 http"
+    assert get(FOR + "::ffff:1.2.3.4, ::ffff:10.1.1.1") == "1.2.3.4 0 http"
+    assert get(FOR + "::1.2.3.4") == "::1.2.3.4 0 http"
+    assert get(FOR + "::fffe:1.2.3.4") == "::fffe:102:304 0 http"
+
+
+@BOTH
 def test_everybody_is_believed_with_a_star(ask, app):
     get = ask(app, "--forwarded-allow-ips", "*")
 
