@@ -39,6 +39,10 @@ from xsgi.signals import SIGNALS
 GRACE = 2.0
 LIFESPAN = 5.0
 
+#: Seconds in which signals are one. Ctrl-C goes to all processes of a
+#: terminal, and whoever has started this one may pass it on as well.
+AT_ONCE = 0.5
+
 #: Seconds beyond these until a child that does not stop is killed. It has a
 #: watchdog of its own, which cannot bite while C code holds the interpreter.
 MARGIN = 13.0
@@ -233,6 +237,7 @@ class _News:
         self._writer.setblocking(False)
         #: SIGINT and SIGTERM, in their order.
         self.signals: list[int] = []
+        self._first_at = 0.0
         #: Files that have changed since the child was started.
         self.paths: list[str] = []
         #: Nothing more is heard of changes.
@@ -250,7 +255,17 @@ class _News:
         self._reader.settimeout(seconds)
         with suppress(TimeoutError):
             numbers = self._reader.recv(64)
-            self.signals += [n for n in numbers if n in SIGNALS]
+            for number in numbers:
+                if number in SIGNALS:
+                    self._came(number)
+
+    def _came(self, number: int) -> None:
+        now = time.monotonic()
+        if not self.signals:
+            self._first_at = now
+        elif now < self._first_at + AT_ONCE:
+            return  # one with the first
+        self.signals.append(number)
 
     @contextmanager
     def of_signals(self) -> Iterator[None]:
