@@ -56,23 +56,36 @@ static void on_access(void *user, const struct xs_access *access)
     the_log.count++;
 }
 
-static void site_open_logged(struct site *site, struct world *world,
-                             struct xs_limits limits)
+static const struct xs_slice request[] = {
+    {(const uint8_t *)"user-agent", 10},
+    {(const uint8_t *)"x-one", 5},
+};
+static const struct xs_slice response[] = {
+    {(const uint8_t *)"x-two", 5},
+    {(const uint8_t *)"x-four", 6},
+    {(const uint8_t *)"x-five", 6},
+};
+
+static void site_open_wanting(struct site *site, struct world *world,
+                              struct xs_access_wants wants,
+                              struct xs_limits limits)
 {
-    static const struct xs_slice request[] = {
-        {(const uint8_t *)"user-agent", 10},
-        {(const uint8_t *)"x-one", 5},
-    };
-    static const struct xs_slice response[] = {{(const uint8_t *)"x-two", 5}};
     struct xs_server_config config = {
         .limits = limits,
         .events = {.access = on_access},
-        .wants = {request, response, 2, 1},
+        .wants = wants,
     };
 
     memset(&the_log, 0, sizeof the_log);
     site_open_with(site, world, &config);
     site_connect(site);
+}
+
+static void site_open_logged(struct site *site, struct world *world,
+                             struct xs_limits limits)
+{
+    site_open_wanting(
+        site, world, (struct xs_access_wants){request, response, 2, 1}, limits);
 }
 
 static void answer_with_fields(struct site *site)
@@ -133,6 +146,35 @@ static void access_keeps_a_field_once(struct world *world)
     site_say(&site, GET);
     world_until_is(world, &the_log.count, 1);
 
+    site_close(&site);
+}
+
+static void answer_with_fields_again(struct site *site)
+{
+    static const char *const fields[][2] = {
+        {"x-two", "first"}, {"x-four", "d"}, {"x-five", "e"},
+        {"x-four", "dd"},   {"x-two", ""},   {"x-five", "last"},
+    };
+
+    assert_int_equal(site_start(site, 200), 0);
+    for (size_t i = 0; i < XS_COUNT_OF(fields); i++) {
+        assert_int_equal(site_header(site, fields[i][0], fields[i][1]), 0);
+    }
+    assert_int_equal(site_body(site, "hello", false), 0);
+}
+
+static void access_is_told_the_last_of_each_field(struct world *world)
+{
+    struct site site;
+
+    site_open_wanting(&site, world,
+                      (struct xs_access_wants){request, response, 2, 3},
+                      site_limits());
+    site.do_request = answer_with_fields_again;
+    site_say(&site, HEAD "user-agent: me\r\nx-one: 1\r\n\r\n");
+    world_until_is(world, &the_log.count, 1);
+
+    assert_string_equal(the_log.text, "GET /a?b 1 200 5 ok me 1  dd last\n");
     site_close(&site);
 }
 
@@ -347,6 +389,7 @@ const struct rule rules_access[] = {
     RULE(access_is_told_of_what_it_wants_of_both_heads),
     RULE(access_is_told_of_no_bytes_that_were_dropped),
     RULE(access_keeps_a_field_once),
+    RULE(access_is_told_the_last_of_each_field),
     RULE(access_is_told_of_what_went_out_in_place_of_a_failure),
     RULE(access_is_told_of_a_request_that_was_refused),
     RULE(access_is_told_of_bytes_that_are_no_request),
