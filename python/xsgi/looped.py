@@ -38,8 +38,10 @@ def run(service: Service) -> None:
     loop = _new_loop(service.config.loop)
     watchdog = Watchdog()
     asyncio.set_event_loop(loop)
+    serving = loop.create_task(_until_signalled(service, watchdog))
     try:
-        loop.run_until_complete(_until_signalled(service, watchdog))
+        if not _complete(loop, serving, serving.cancel):
+            raise Error("The application has stopped the event loop: stopped.")
         log.error.info("stopped")
     except asyncio.CancelledError:
         # It was a graceful stop, but nobody has asked for it.
@@ -54,6 +56,32 @@ def run(service: Service) -> None:
             watchdog.stop()
             asyncio.set_event_loop(None)
             loop.close()
+
+
+def _complete(
+    loop: asyncio.AbstractEventLoop,
+    task: asyncio.Future[Any],
+    on_stop: Callable[[], object] = lambda: None,
+) -> bool:
+    """Run ``task`` to its end, also if the application stops the loop.
+
+    The first time that it does so ``on_stop`` is called. False if it has.
+    """
+    was_stopped = False
+    while True:
+        try:
+            loop.run_until_complete(task)
+            return not was_stopped
+        except asyncio.CancelledError:
+            if was_stopped:
+                return False
+            raise
+        except RuntimeError:
+            if task.done():
+                raise
+            if not was_stopped:
+                on_stop()
+            was_stopped = True
 
 
 async def _until_signalled(service: Service, watchdog: Watchdog) -> None:
@@ -91,14 +119,14 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
     for task in tasks:
         task.cancel()
     if tasks:
-        _, deaf = loop.run_until_complete(
-            asyncio.wait(tasks, timeout=CANCEL_PATIENCE)
-        )
-        _leave(deaf)
-    loop.run_until_complete(loop.shutdown_asyncgens())
+        waiting = asyncio.wait(tasks, timeout=CANCEL_PATIENCE)
+        _complete(loop, loop.create_task(waiting))
+        _leave({task for task in tasks if not task.done()})
+    _complete(loop, loop.create_task(loop.shutdown_asyncgens()))
     # Before 3.12 there is no time limit: the watchdog is one.
     limit = (EXECUTOR_PATIENCE,) if sys.version_info >= (3, 12) else ()
-    loop.run_until_complete(loop.shutdown_default_executor(*limit))
+    executor = loop.shutdown_default_executor(*limit)
+    _complete(loop, loop.create_task(executor))
 
 
 def _leave(tasks: set[asyncio.Task[Any]]) -> None:
