@@ -1,6 +1,7 @@
 /* rules_file_response.c - responses from files: what xs_response_body says of
  * a range of a file. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct answer {
     size_t len;
     const char *head; /* what the client gets before the body */
     const char *tail; /* and behind it; NULL: it ends early */
+    bool is_folder;   /* what cannot be read at all */
 };
 
 static int file_open(void)
@@ -55,9 +57,10 @@ static size_t body_read(struct site *site, size_t from, size_t len)
 static void answer_check(struct site *site, const struct answer *answer)
 {
     struct world *world = site->world;
-    int file = file_open();
+    int file = answer->is_folder ? open("/tmp", O_RDONLY) : file_open();
     size_t due = answer->len < FILE_LEN - 10 ? answer->len : FILE_LEN - 10;
 
+    assert_true(file >= 0);
     site->requests = 0;
     site->releases = 0;
     site->aborts = 0;
@@ -111,11 +114,11 @@ static void answers_check(struct world *world, const struct answer *answers,
 static void a_file_is_framed_as_bytes_are(struct world *world)
 {
     static const struct answer answers[] = {
-        {GET, NULL, false, 500, HEAD_OK("content-length: 500\r\n"), ""},
-        {GET, "500", false, 500, HEAD_OK("content-length: 500\r\n"), ""},
+        {GET, NULL, false, 500, HEAD_OK("content-length: 500\r\n"), "", false},
+        {GET, "500", false, 500, HEAD_OK("content-length: 500\r\n"), "", false},
         {GET, NULL, true, 500,
-         HEAD_OK("transfer-encoding: chunked\r\n") "1f4\r\n", "\r\n"},
-        {GET_1_0, NULL, true, 500, HEAD_OK("connection: close\r\n"), ""},
+         HEAD_OK("transfer-encoding: chunked\r\n") "1f4\r\n", "\r\n", false},
+        {GET_1_0, NULL, true, 500, HEAD_OK("connection: close\r\n"), "", false},
     };
 
     answers_check(world, answers, XS_COUNT_OF(answers));
@@ -124,10 +127,24 @@ static void a_file_is_framed_as_bytes_are(struct world *world)
 static void a_response_whose_file_is_too_short_ends_early(struct world *world)
 {
     static const struct answer answers[] = {
-        {GET, NULL, false, 5000, HEAD_OK("content-length: 5000\r\n"), NULL},
-        {GET, "6000", true, 5000, HEAD_OK("content-length: 6000\r\n"), NULL},
+        {GET, NULL, false, 5000, HEAD_OK("content-length: 5000\r\n"), NULL,
+         false},
+        {GET, "6000", true, 5000, HEAD_OK("content-length: 6000\r\n"), NULL,
+         false},
         {GET, NULL, true, 5000,
-         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL},
+         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL, false},
+    };
+
+    answers_check(world, answers, XS_COUNT_OF(answers));
+}
+
+static void a_response_whose_file_cannot_be_read_ends_early(struct world *world)
+{
+    static const struct answer answers[] = {
+        {GET, NULL, false, 5000, HEAD_OK("content-length: 5000\r\n"), NULL,
+         true},
+        {GET, NULL, true, 5000,
+         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL, true},
     };
 
     answers_check(world, answers, XS_COUNT_OF(answers));
@@ -344,6 +361,7 @@ static void few_ranges_wait_however_short(struct world *world)
 const struct rule rules_file_response[] = {
     RULE(a_file_is_framed_as_bytes_are),
     RULE(a_response_whose_file_is_too_short_ends_early),
+    RULE(a_response_whose_file_cannot_be_read_ends_early),
     RULE(a_body_until_the_end_whose_file_is_too_short_is_reset),
     RULE(what_follows_a_torn_file_is_dropped),
     RULE(an_answer_before_a_torn_one_arrives_whole),

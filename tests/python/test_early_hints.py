@@ -1,5 +1,6 @@
 """Early hints (103, RFC 8297): before the response, and at once."""
 
+import sys
 import threading
 
 import pytest
@@ -334,3 +335,27 @@ def test_wsgi_hints_of_a_worker_say_nothing_once_the_client_has_gone():
             client.reset()
         go_on.set()
         assert done.wait(PATIENCE)
+
+
+def test_wsgi_hints_of_a_worker_do_not_pile_up():
+    """While the loop's thread does not come to it a few of them wait."""
+
+    def app(environ, start_response):
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(PATIENCE)  # it does not come to it
+        try:
+            for _ in range(1000):
+                environ["wsgi.early_hints"]([("Link", LINK)])
+        finally:
+            sys.setswitchinterval(interval)
+        start_response("200 OK", [])
+        return [b"x"]
+
+    count = 0
+    with serving(app, 4) as probe, probe.connect() as client:
+        client.request("GET", "/")
+        while (response := client.head()).status == 103:
+            count += 1
+
+    assert response.status == 200
+    assert 1 <= count <= 100

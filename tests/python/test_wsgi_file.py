@@ -38,6 +38,11 @@ class Sending:
         return environ["wsgi.file_wrapper"](file, 4096)
 
 
+def descriptors():
+    fds = "/proc/self/fd" if os.path.exists("/proc/self/fd") else "/dev/fd"
+    return len(os.listdir(fds))
+
+
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "file"
@@ -64,7 +69,27 @@ def test_file_is_sent_from_where_it_stands(threads, path):
         return file
 
     with Probe(Sending(open_file), threads) as probe:
-        assert probe.get().body == path.read_bytes()[1:]
+        response = probe.get()
+
+    assert response.complete
+    assert response.body == path.read_bytes()[1:]
+
+
+@pytest.mark.parametrize("place", [3 * MIB, 4 * MIB])
+def test_file_of_which_nothing_is_left_is_an_empty_body(threads, path, place):
+    def open_file():
+        file = path.open("rb")
+        file.seek(place)
+        return file
+
+    with Probe(Sending(open_file), threads) as probe, probe.connect() as client:
+        assert client.get("/").complete
+        before = descriptors()
+        for _ in range(20):
+            response = client.get("/")
+            assert response.complete
+            assert response.body == b""
+        assert descriptors() <= before + 1  # the last may not be closed yet
 
 
 def test_raw_file_is_sent_as_well(threads, path):
