@@ -84,6 +84,33 @@ def test_messages_without_a_wait_between_them_cost_one_write(
         assert writes_for(client, target) == 1
 
 
+#: Answers that end in other ways: a 500 and its page, a head alone, a body
+#: that the end of the connection ends.
+ENDS = {
+    "failed": b"GET /returns_nothing HTTP/1.1\r\nHost: t\r\n\r\n",
+    "refused": b"GET / HTTP/1.1\r\n\r\n",
+    "head": b"HEAD /hello HTTP/1.1\r\nHost: t\r\n\r\n",
+    "fixed, 1.0": b"GET /hello HTTP/1.0\r\n\r\n",
+    "chunks, 1.0": b"GET /chunks HTTP/1.0\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("loop", ["xsgi", "asyncio"])
+@pytest.mark.parametrize("end", ENDS)
+def test_response_costs_one_write_however_it_ends(serve, loop, end):
+    server = serve("asgi_app:app", "--loop", loop, "--no-access-log")
+    with raw.Client(server.address) as client:
+        client.get("/hello")
+        before = segments_in(client)
+
+        client.send(ENDS[end])
+        client.head()
+        if end not in ("failed", "head"):
+            client.rest()
+
+        assert segments_in(client) - before == 1
+
+
 @pytest.mark.parametrize("threads", wsgi_probe.THREADS)
 def test_blocks_of_a_list_cost_one_write(threads):
     app = wsgi_probe.answering(lambda: [b"x" * 33] * 3)
