@@ -95,6 +95,11 @@ struct xs_slice xs_status_line(unsigned status)
     return xs_slice_of(status_lines[i].text, status_lines[i].len);
 }
 
+bool xs_status_is_bodiless(unsigned status)
+{
+    return status == 204 || status == 205 || status == 304;
+}
+
 struct xs_slice xs_status_phrase(unsigned status)
 {
     struct xs_slice line = xs_status_line(status);

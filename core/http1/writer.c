@@ -103,8 +103,7 @@ int xs_writer_start(struct xs_writer *writer, struct xs_queue *queue,
     xs_queue_wrote(queue, (size_t)(out - begin));
     writer->state = XS_WRITER_HEAD;
     writer->status = status;
-    /* RFC 9110 15.3.5, 15.3.6, 15.4.5. */
-    writer->bodiless = status == 204 || status == 205 || status == 304;
+    writer->bodiless = xs_status_is_bodiless(status);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/mem.h"
 #include "core/base/queue.h"
 #include "core/http1/digits.h"
+#include "core/http1/status.h"
 #include "core/http1/writer.h"
 #include "python/ext/bridge.h"
 #include "python/ext/wsgi_parts.h"
@@ -111,7 +112,7 @@ static int give_status(struct sink *sink, PyObject *status,
                      status);
         return -1;
     }
-    facts->is_bodiless = code == 204 || code == 304;
+    facts->is_bodiless = xs_status_is_bodiless(code);
     return err == 0 ? 0 : ext_raise(err, "start_response");
 }
 

@@ -168,6 +168,23 @@ def test_bodiless_status_has_no_body_and_no_invented_length(
 
 
 @pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize(
+    "status", ["204 No Content", "205 Reset Content", "304 Not Modified"]
+)
+def test_bodiless_status_needs_no_body_of_the_length_it_says(threads, status):
+    fields = [("Content-Length", "5")]
+
+    with (
+        Probe(answering(lambda: [b""], status, fields), threads) as probe,
+        probe.connect() as client,
+    ):
+        statuses = [client.get("/").status for _ in range(2)]
+
+    assert statuses == [int(status[:3])] * 2
+    assert probe.log() == []
+
+
+@pytest.mark.parametrize("threads", THREADS)
 def test_block_reaches_the_client_before_the_next_one_is_asked_for(threads):
     got = threading.Event()
 
