@@ -24,6 +24,12 @@ static const char *file_fault(int fd, struct stat *stat)
     if ((flags & O_ACCMODE) == O_WRONLY) {
         return "is not open for reading";
     }
+#ifdef O_DIRECT
+    /* What is read so has to be aligned, in file and memory. */
+    if ((flags & O_DIRECT) != 0) {
+        return "is open with O_DIRECT";
+    }
+#endif
     return NULL;
 }
 

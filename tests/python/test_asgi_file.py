@@ -198,6 +198,23 @@ def test_message_with_a_wrong_file_is_refused(
     assert words in text
 
 
+def test_file_that_goes_past_the_system_s_memory_is_refused(probe, make):
+    """It was taken, and the response then broke off."""
+    path = str(make(5))
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_DIRECT))
+    except (AttributeError, OSError):
+        pytest.skip("there is no O_DIRECT")
+    file = f"__import__('os').open({path!r}, {os.O_RDONLY | os.O_DIRECT})"
+    message = f"dict(type='http.response.zerocopysend', file={file})"
+
+    probe.post("/messages", f"[start(), {message}]".encode())
+
+    name, text, *_ = probe.seen("messages")
+    assert name == "ValueError"
+    assert "is open with O_DIRECT" in text
+
+
 @pytest.mark.parametrize("length", ["4", "6"])
 def test_length_that_is_not_the_file_s_is_an_error_that_names_both(
     probe, make, length
