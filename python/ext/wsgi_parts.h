@@ -109,6 +109,7 @@ struct wsgi_request {
     uint64_t length;  /* it, with has_length */
     bool is_indexed;  /* the result is a list or a tuple */
     bool is_running;  /* counted in gateway->running */
+    bool is_torn;     /* a block is missing that write() could not keep */
     bool is_short;    /* its body, which waits in memory; see wsgi_spool.c */
 
     /* Written with the GIL held. */

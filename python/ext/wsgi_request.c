@@ -252,8 +252,8 @@ static PyObject *request_write(PyObject *self, PyObject *block)
     if (PyBytes_GET_SIZE(block) == 0) {
         Py_RETURN_NONE;
     }
-    if (request->req != NULL &&
-        (request->spooled > 0 || xs_response_full(request->req))) {
+    if (request->req != NULL && (request->spooled > 0 || request->is_torn ||
+                                 xs_response_full(request->req))) {
         err = wsgi_spool_write(request, block);
     } else {
         err = wsgi_request_put(request, block, true, true);
@@ -314,6 +314,7 @@ struct wsgi_request *wsgi_request_new(struct wsgi_gateway *gateway,
     request->is_bodiless = false;
     request->has_length = false;
     request->is_indexed = false;
+    request->is_torn = false;
     request->is_short = false;
     request->is_running = true;
     gateway->base.running++;

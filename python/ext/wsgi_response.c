@@ -283,7 +283,7 @@ static enum step response_step(struct wsgi_request *request)
     if (request->req != NULL && xs_response_full(request->req)) {
         return STEP_WAIT;
     }
-    if (request->spooled > 0) {
+    if (request->spooled > 0 || request->is_torn) {
         return wsgi_spool_send(request) < 0 ? STEP_ERROR : STEP_MORE;
     }
     return request->is_indexed ? step_indexed(request) : step_iterated(request);

@@ -174,6 +174,15 @@ void wsgi_spool_body(struct wsgi_request *request)
 
 /* ---- what `write` was given ---- */
 
+/* Always -1. */
+static int raise_torn(void)
+{
+    PyErr_SetString(PyExc_OSError,
+                    "write: a block before this could not be kept for a client "
+                    "that does not keep up");
+    return -1;
+}
+
 int wsgi_spool_write(struct wsgi_request *request, PyObject *block)
 {
     uint64_t len = (uint64_t)PyBytes_GET_SIZE(block);
@@ -188,12 +197,17 @@ int wsgi_spool_write(struct wsgi_request *request, PyObject *block)
                         "there is a body before start_response was called");
         return -1;
     }
+    if (request->is_torn) {
+        return raise_torn();
+    }
     if (len > WSGI_SPOOL_MAX - request->spooled) {
         return ext_raise(XS_ELIMIT, "write: the client does not keep up");
     }
-    /* It may be half sent already. */
+    /* It may be half sent already. What is written of a block that does not
+     * fit nobody knows: nothing can follow it. */
     if ((request->spool != NULL && spool_seek(request, -1) < 0) ||
         spool_add(request, block) < 0) {
+        request->is_torn = true;
         return -1;
     }
     request->head = WSGI_HEAD_SENT;
@@ -207,6 +221,9 @@ int wsgi_spool_send(struct wsgi_request *request)
     uint64_t len;
     int err;
 
+    if (request->is_torn) {
+        return raise_torn();
+    }
     if (spool_seek(request, (int64_t)request->unspooled) < 0) {
         return -1;
     }

@@ -79,3 +79,40 @@ def test_spool_that_cannot_be_written_is_an_error_500(monkeypatch):
         assert probe.post(b"x" * 200_000).status == 500
 
     assert len(probe.log()) == 1
+
+
+class Filling(tempfile.SpooledTemporaryFile):
+    """A disk that is full in the middle of a block, once."""
+
+    def write(self, block):
+        if block.startswith(b"half"):
+            super().write(block[: len(block) // 2])
+            raise OSError(28, "No space left on device")
+        return super().write(block)
+
+
+def test_nothing_follows_a_block_that_could_not_be_kept(monkeypatch):
+    """Whether the application goes on or not."""
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Filling)
+    raised = []
+
+    def app(environ, start_response):
+        write = start_response("200 OK", [])
+        write(b"first" * 2_000_000)
+        write(b"second" * 20_000)
+        for block in (b"half" * 1000, b"third" * 1000):
+            try:
+                write(block)
+            except OSError as error:
+                raised.append(str(error))
+        return [b"fourth"]
+
+    with Probe(app) as probe, probe.connect() as client:
+        client.request("GET", "/")
+        response = client.response()
+
+    assert not response.complete
+    body = b"first" * 2_000_000 + b"second" * 20_000
+    assert body.startswith(response.body)
+    assert ["No space" in text for text in raised] == [True, False]
+    assert "could not be kept" in raised[1]
