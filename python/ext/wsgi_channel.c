@@ -53,6 +53,7 @@ struct wsgi_channel {
     bool is_end;    /* the last block has been brought */
 
     /* Only the worker's thread. */
+    bool is_said;    /* the last piece has been put, or none will be */
     bool is_counted; /* the application gave Content-Length */
     uint64_t left;   /* of it */
 
@@ -391,10 +392,10 @@ int wsgi_channel_length(struct wsgi_channel *channel, uint64_t length)
 /* Raise what has become of the response; the lock is not held. Always -1. */
 static int raise_over(const struct wsgi_channel *channel, int err)
 {
-    if (channel->request->is_gone) {
-        return wsgi_request_raise_gone(channel->request);
+    if (err == 0 || channel->request->is_gone) {
+        return wsgi_request_raise_over(channel->request);
     }
-    return wsgi_request_raise(channel->request, err != 0 ? err : XS_ESTATE);
+    return wsgi_request_raise(channel->request, err);
 }
 
 /* The core counts the bytes of a Content-Length too, but when it does, the
@@ -419,6 +420,9 @@ int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
     bool over;
     int err;
 
+    if (channel->is_said) {
+        return wsgi_request_raise_over(channel->request);
+    }
     if (!count_put(channel, len, more)) {
         return wsgi_request_raise(channel->request, XS_ELENGTH);
     }
@@ -435,6 +439,7 @@ int wsgi_channel_put(struct wsgi_channel *channel, PyObject *block, bool more,
                         PIECES_MAX] = (struct piece){Py_XNewRef(block), more};
         channel->piece_count++;
         channel->piece_bytes += len;
+        channel->is_said = !more;
         if (flush || !more) {
             channel_post(channel);
         }
@@ -452,6 +457,7 @@ void wsgi_channel_wake(struct wsgi_channel *channel)
 
 void wsgi_channel_fail(struct wsgi_channel *channel)
 {
+    channel->is_said = true;
     lock(channel);
     channel->has_failed = true;
     channel_post(channel);

@@ -220,6 +220,9 @@ int wsgi_request_put(struct wsgi_request *request, PyObject *block, bool more,
 /* Raise for an error of ext_lend. Always returns -1. */
 int wsgi_request_raise(const struct wsgi_request *request, int err);
 
+/* The response cannot be added to: raise why. Always returns -1. */
+int wsgi_request_raise_over(const struct wsgi_request *request);
+
 /* Raise xsgi.ClientDisconnected with the reason. Always returns -1. */
 int wsgi_request_raise_gone(const struct wsgi_request *request);
 

@@ -29,8 +29,7 @@ int wsgi_request_raise_gone(const struct wsgi_request *request)
                           request->why);
 }
 
-/* The response cannot be added to: say why. */
-static int raise_over(const struct wsgi_request *request)
+int wsgi_request_raise_over(const struct wsgi_request *request)
 {
     if (request->is_gone) {
         return wsgi_request_raise_gone(request);
@@ -87,7 +86,7 @@ static int check_head(const struct wsgi_request *request, PyObject *exc_info)
         return raise_again(exc_info);
     }
     if (request->req == NULL && request->channel == NULL) {
-        return raise_over(request);
+        return wsgi_request_raise_over(request);
     }
     if (request->head != WSGI_HEAD_NONE && exc_info == Py_None) {
         PyErr_SetString(PyExc_AssertionError,
@@ -217,7 +216,7 @@ int wsgi_request_put(struct wsgi_request *request, PyObject *block, bool more,
         return wsgi_channel_put(request->channel, block, more, flush);
     }
     if (request->req == NULL) {
-        return raise_over(request);
+        return wsgi_request_raise_over(request);
     }
     err = ext_lend(request->req, block, more);
     if (err != 0) {
