@@ -15,7 +15,7 @@
 /* What of one connection may wait in the kernel and is not even sent. Small:
  * the kernel's memory for slow clients is ours, and "writable" should mean
  * that the peer takes bytes. Large enough to keep a fast network busy while
- * the process does something else for a millisecond. */
+ * the process does something else for a millisecond (bench/unsent.c). */
 #define XS_SYS_UNSENT_MAX (128 * 1024)
 
 /* The descriptor of a new stream socket, or -1 and errno. Both are

@@ -39,8 +39,8 @@
  * descriptor. */
 #define XS_TX_LENT 16u
 
-/* A body piece up to this size is copied beside the head: cheaper than a
- * second slice and a reference (to be measured again per release). */
+/* A body piece up to this size is copied beside the head: no dearer than a
+ * second slice and a reference, and it can be forgotten (bench/lent.c). */
 #define XS_TX_COPY_MAX ((size_t)16 * 1024)
 
 /* Bytes of the fields that a response may have besides its head's, at once: as
