@@ -10,6 +10,9 @@
  *     N                      next request  P 20000  a piece of that length
  *     W 5000                 so many bytes leave
  *     Q 20000, Z 20000       a piece, the last piece, as a range of a file
+ *     I name 0x1f value 0x1f name ...   an early hint
+ *     K                      trailers are expected (K-: not by the client)
+ *     T, U                   trailers, the last ones; as with I
  *     F 2                    the memory fails after so many allocations, until
  *                            the next record has been played
  *
@@ -20,20 +23,21 @@
  * Knobs: 0 to 7, in turn, what each request was like; 8 the second of the day;
  * 12 which common fields there are. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/limits.h"
 #include "core/base/mem.h"
+#include "core/http1/aside.h"
 #include "core/http1/writer.h"
+#include "fuzz/asides.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/grammar.h"
+#include "fuzz/scarce.h"
 #include "sim/model.h"
 #include "sim/oracle_client.h"
 
 #define RECORD_END '\x1e'
 #define PART_END '\x1f'
-#define NEVER UINT64_MAX
 
 /* Where in their file all ranges begin. */
 #define FILE_AT ((uint64_t)7 << 33)
@@ -42,12 +46,6 @@
 #define IS_HEAD 1u
 #define IS_OLD 2u /* HTTP/1.0 */
 #define IS_LAST 4u
-
-/* Memory that fails after `left` allocations. */
-struct scarce {
-    struct xs_mem mem; /* must be first */
-    uint64_t left;
-};
 
 struct play {
     struct fuzz_input input;
@@ -65,23 +63,10 @@ struct play {
     unsigned released;
     uint64_t body_bytes; /* of this response, accepted */
     bool keep_alive;     /* the request lets the connection live on */
+    size_t trailer_len;  /* of this response, accepted */
+    bool whole;          /* its body is */
     bool readable;       /* the strict client can know all that is said */
 };
-
-static void *scarce_resize(struct xs_mem *mem, void *ptr, size_t size)
-{
-    struct scarce *scarce = (struct scarce *)mem;
-
-    if (size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    if (scarce->left == 0) {
-        return NULL;
-    }
-    scarce->left -= scarce->left != NEVER;
-    return realloc(ptr, size);
-}
 
 static void check_verdict(const struct play *play)
 {
@@ -115,6 +100,8 @@ static void play_next(struct play *play)
     play->requests++;
     play->keep_alive = (knob & IS_LAST) == 0;
     play->body_bytes = 0;
+    play->trailer_len = 0;
+    play->whole = false;
     xs_writer_begin(&play->writer, minor, is_head, play->keep_alive,
                     play->common_used);
     xs_model_request(&play->model, minor, is_head, play->wall_s);
@@ -142,7 +129,7 @@ static void play_start(struct play *play, struct xs_slice rest)
     if (!grammar_number(digits, 10, &status) || status > UINT32_MAX) {
         status = 200;
     }
-    if (before == XS_WRITER_BODY || before == XS_WRITER_DONE) {
+    if (before > XS_WRITER_HEAD) {
         wanted = XS_ESTATE;
     } else if (status < 200 || status > 999 || !grammar_is_text(rest)) {
         wanted = XS_EINVALID;
@@ -167,13 +154,7 @@ static int field_result(const struct play *play, struct xs_slice name,
     if (play->writer.state != XS_WRITER_HEAD) {
         return XS_ESTATE;
     }
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.data[i] == '\r' || value.data[i] == '\n' ||
-            value.data[i] == 0) {
-            return XS_EINVALID;
-        }
-    }
-    if (!grammar_is_token(name) ||
+    if (!grammar_is_token(name) || grammar_has_line_end(value) ||
         (grammar_is(name, "transfer-encoding") &&
          !grammar_is(trimmed, "chunked")) ||
         (grammar_is(name, "content-length") &&
@@ -243,6 +224,7 @@ static void play_body(struct play *play, struct xs_slice piece,
     if (err == 0) {
         xs_model_body(&play->model, piece, more, play->wall_s, &ties);
         play->body_bytes += piece.len;
+        play->whole = !more;
         FUZZ_CHECK(play->writer.body_bytes == play->body_bytes,
                    "the body is counted wrongly");
     } else {
@@ -282,6 +264,62 @@ static void play_continue(struct play *play)
     check_result(play, "continue", err, 0);
     if (err == 0) {
         xs_model_continue(&play->model, true);
+    }
+}
+
+/* hints and trailers */
+
+static void play_hint(struct play *play, struct xs_slice rest)
+{
+    const struct asides fields = asides_of(rest, PART_END);
+    int wanted = XS_ESTATE;
+    int err;
+
+    if (play->writer.state == XS_WRITER_IDLE) {
+        wanted = asides_result(&fields, ASIDES_HINT, SIZE_MAX);
+    }
+    err = xs_aside_hint(&play->writer, &play->queue, fields.all, fields.count);
+    check_result(play, "hint", err, wanted);
+    if (err == 0) {
+        xs_model_hint(&play->model, fields.all, fields.count);
+        play->readable &= asides_are_text(&fields, XS_READER_LINE_MAX / 2);
+    }
+}
+
+static void play_expect(struct play *play, bool wanted)
+{
+    bool now = play->writer.state == XS_WRITER_HEAD;
+    int err = xs_aside_expect(&play->writer, wanted);
+
+    check_result(play, "expect", err, now ? 0 : XS_ESTATE);
+    if (err == 0) {
+        xs_model_expect(&play->model, wanted);
+        if (wanted) {
+            xs_reader_ask_trailers(&play->reader);
+        }
+    }
+}
+
+static void play_trailers(struct play *play, struct xs_slice rest, bool more)
+{
+    const struct asides fields = asides_of(rest, PART_END);
+    int wanted = XS_ESTATE;
+    int err;
+
+    if (play->model.response.trailing && play->whole &&
+        !play->model.response.done) {
+        wanted = asides_result(&fields, ASIDES_TRAILER,
+                               XS_ASIDE_MAX - play->trailer_len);
+    }
+    err = xs_aside_trailers(&play->writer, &play->queue, fields.all,
+                            fields.count, more);
+    check_result(play, "trailers", err, wanted);
+    if (err == 0) {
+        xs_model_trailers(&play->model, fields.all, fields.count, more);
+        play->trailer_len += fields.len;
+        if (play->model.response.sends_trailers) {
+            play->readable &= asides_are_text(&fields, XS_READER_LINE_MAX / 2);
+        }
     }
 }
 
@@ -369,6 +407,16 @@ static bool play_record(struct play *play, struct xs_slice record)
         case 'C':
             play_continue(play);
             break;
+        case 'I':
+            play_hint(play, rest);
+            break;
+        case 'K':
+            play_expect(play, rest.len == 0);
+            break;
+        case 'T':
+        case 'U':
+            play_trailers(play, rest, record.data[0] == 'T');
+            break;
         case 'N':
             if (play->writer.state == XS_WRITER_DONE &&
                 play->writer.keep_alive && play->requests < XS_RESPONSES_MAX) {
@@ -401,7 +449,8 @@ static void play_begin(struct play *play)
     play->wall_s = (uint64_t)second * 4; /* up to the year 2514 */
     len = xs_writer_common(play->common, play->wall_s * XS_SECOND_NS, server);
     play->common_used = xs_slice_of(play->common + skip, len - skip);
-    play->mem = (struct scarce){.mem = {scarce_resize}, .left = NEVER};
+    play->mem =
+        (struct scarce){.mem = {fuzz_scarce_resize}, .left = SCARCE_NEVER};
     play->verdict = (struct xs_verdict){.oracle = XS_ORACLE_NONE};
     play->requests = 0;
     play->lent = 0;
@@ -427,10 +476,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         more = grammar_cut(&rest, RECORD_END, &record);
         if (record.len > 0 && !play_record(&play, record)) {
-            play.mem.left = NEVER;
+            play.mem.left = SCARCE_NEVER;
         }
     }
-    play.mem.left = NEVER;
+    play.mem.left = SCARCE_NEVER;
     while (play_leave(&play, 5000)) {
     }
     xs_queue_check(&play.queue);

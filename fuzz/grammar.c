@@ -44,6 +44,16 @@ bool grammar_is_text(struct xs_slice text)
     return true;
 }
 
+bool grammar_has_line_end(struct xs_slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '\r' || text.data[i] == '\n' || text.data[i] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool grammar_number(struct xs_slice text, unsigned base, uint64_t *out)
 {
     static const char digits[] = "0123456789abcdef";

@@ -17,6 +17,9 @@ bool grammar_is_token(struct xs_slice text);
 /* All HTAB, SP, VCHAR or obs-text (RFC 9110 5.5). */
 bool grammar_is_text(struct xs_slice text);
 
+/* CR, LF or NUL. */
+bool grammar_has_line_end(struct xs_slice text);
+
 /* One or more digits of base 10 or 16 and nothing else, below 2^64. */
 bool grammar_number(struct xs_slice text, unsigned base, uint64_t *out);
 

@@ -88,6 +88,44 @@ MUTANTS = [
         "    if (lent->release != NULL && !plan.lend && !ON) {",
     ),
     (
+        "writer",
+        "trailers nobody asked for",
+        "core/http1/aside.c",
+        "    if (writer->sends_trailers) {\n",
+        "    if (writer->sends_trailers || ON) {\n",
+    ),
+    (
+        "writer",
+        "only the last trailers are sent",
+        "core/http1/aside.c",
+        '    if (!more) {\n        out = put(out, XS_LIT("\\r\\n"));',
+        "    if (more && ON) {\n        out = begin;\n    }\n"
+        '    if (!more) {\n        out = put(out, XS_LIT("\\r\\n"));',
+    ),
+    (
+        "writer",
+        "a hint loses its last field",
+        "core/http1/aside.c",
+        "    out = put_fields(out, fields, count);\n"
+        '    out = put(out, XS_LIT("\\r\\n"));',
+        "    out = put_fields(out, fields, count - ON);\n"
+        '    out = put(out, XS_LIT("\\r\\n"));',
+    ),
+    (
+        "writer",
+        "HTTP/1.0 is given a hint",
+        "core/http1/aside.c",
+        "    if (err != 0 || count == 0 || writer->minor == 0) {",
+        "    if (err != 0 || count == 0 || (writer->minor == 0 && !ON)) {",
+    ),
+    (
+        "writer",
+        "a trailer of any name",
+        "core/http1/aside.c",
+        "        return false; /* how the content is to be taken */",
+        "        return ON; /* how the content is to be taken */",
+    ),
+    (
         "text",
         "a group of five digits",
         "core/http1/target.c",

@@ -95,7 +95,30 @@ def responses() -> list[bytes]:
         [b"P20000", b"W1", b"Bx", b"W30000", b"X"],
         [b"Q100", b"W1", b"Bx", b"W90", b"Q20000", b"Z9"],
         [b"F0", b"Bhello", b"F1", b"Bhello", b"F2", b"Ehello"],
+        [b"K", b"Bhello", b"E world", b"Ux-sum" + part + b"1"],
+        [b"K-", b"Bhello", b"E", b"Tx-sum" + part + b"1", b"U"],
+        [
+            b"K",
+            b"E",
+            b"Ta" + part,
+            b"W9",
+            b"Tcontent-x" + part + b"x",
+            b"F0",
+            b"Tb" + part + b"2" + part + b"c" + part,
+            b"U",
+        ],
     ]
+    heads.append(
+        [
+            b"Ilink" + part + b"</a>",
+            b"I",
+            b"Iupgrade" + part + b"x",
+            b"C",
+            b"Ia" + part + b"b" + part + b"c",
+            *heads[1],
+            b"Ia" + part,
+        ]
+    )
     found = [[b"R%d" % number] for number in range(24)]
     found += [[b"F%d" % n, b"S200" + part, b"F1", b"R1"] for n in range(4)]
     found += [head + body for head in heads for body in bodies]
