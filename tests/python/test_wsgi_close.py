@@ -245,3 +245,34 @@ def test_exception_after_start_response_is_an_error_500(threads):
 
     assert response.status == 500
     assert response.header("x-mine") is None
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("fails", [False, True])
+def test_write_behind_the_end_is_an_error(threads, fails):
+    said = []
+
+    class Body:
+        def __init__(self, write):
+            self.write = write
+
+        def __iter__(self):
+            yield b"x"
+            if fails:
+                raise ValueError("planned")
+
+        def close(self):
+            for _ in range(3):
+                with pytest.raises(RuntimeError) as error:
+                    self.write(b"more")
+                said.append(str(error.value))
+
+    with Probe(
+        lambda environ, start_response: Body(start_response("200 OK", PLAIN)),
+        threads,
+    ) as probe:
+        response = probe.get()
+
+    assert response.body == b"x"
+    assert response.complete == (not fails)
+    assert said == ["the response has ended"] * 3

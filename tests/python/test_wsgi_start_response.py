@@ -397,37 +397,6 @@ def test_what_the_application_kept_raises_afterwards(threads):
             write(b"x")
 
 
-@pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("fails", [False, True])
-def test_write_behind_the_end_is_an_error(threads, fails):
-    said = []
-
-    class Body:
-        def __init__(self, write):
-            self.write = write
-
-        def __iter__(self):
-            yield b"x"
-            if fails:
-                raise ValueError("planned")
-
-        def close(self):
-            for _ in range(3):
-                with pytest.raises(RuntimeError) as error:
-                    self.write(b"more")
-                said.append(str(error.value))
-
-    with Probe(
-        lambda environ, start_response: Body(start_response("200 OK", PLAIN)),
-        threads,
-    ) as probe:
-        response = probe.get()
-
-    assert response.body == b"x"
-    assert response.complete == (not fails)
-    assert said == ["the response has ended"] * 3
-
-
 def test_write_of_another_thread_is_refused_when_the_loop_has_the_only_one():
     caught = []
 
