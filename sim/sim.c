@@ -222,6 +222,7 @@ static void sim_init(struct xs_sim *sim, struct xs_tape *tape,
     sim->user = options->user;
     sim->send_buffer =
         options->send_buffer > 0 ? options->send_buffer : SIM_BUFFER;
+    sim->write_room = options->write_room > 0 ? options->write_room : 1;
     sim->recv_buffer =
         options->recv_buffer > 0 ? options->recv_buffer : SIM_BUFFER;
     sim->wall_ns = options->wall_ns;

@@ -43,6 +43,8 @@ struct xs_sim_options {
     struct xs_faults faults; /* which happen, and how often */
     size_t send_buffer;      /* bytes of each send buffer; 0: 64 KiB */
     size_t recv_buffer;      /* bytes of each window; 0: 64 KiB */
+    size_t write_room;       /* bytes that are free in a send buffer before
+                              * WRITE is told; Linux has a third of it. 0: 1 */
     uint64_t wall_ns;        /* time of day at the start; 0: some day */
     FILE *trace;             /* borrowed: every event as a line; NULL: none */
     /* Each `note` of the core's; may be NULL. */

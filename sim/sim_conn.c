@@ -59,6 +59,7 @@ static unsigned conn_events(const struct sim_conn *conn)
 {
     const struct sim_end *end = &conn->link->server;
     const struct sim_pipe *in = &end->other->out;
+    size_t room = conn->link->peer.sim->write_room;
     unsigned events = 0;
 
     if (end->dead) {
@@ -67,7 +68,7 @@ static unsigned conn_events(const struct sim_conn *conn)
         if (sim_pipe_readable(in) > 0 || in->fin_arrived) {
             events |= XS_IO_READ;
         }
-        if ((sim_pipe_room(&end->out) > 0 || end->out.fin) &&
+        if ((sim_pipe_room(&end->out) >= room || end->out.fin) &&
             conn->fetch.slot == 0) {
             events |= XS_IO_WRITE;
         }

@@ -117,6 +117,7 @@ struct xs_sim {
     /* Fixed at the start. */
     struct xs_tape *tape; /* borrowed */
     size_t send_buffer;
+    size_t write_room;
     size_t recv_buffer;
     uint64_t wall_ns; /* time of day when `now` was 0 */
     FILE *trace;      /* borrowed; may be NULL */

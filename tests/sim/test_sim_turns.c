@@ -375,6 +375,48 @@ static void client_that_reads_on_has_the_whole_write_deadline_again(
     weather_close(&crowd.weather);
 }
 
+/* A kernel says that more fits when much is free. What a slow client takes
+ * shows before that in what it acknowledges. */
+static void client_that_takes_a_little_is_served_and_one_that_stops_is_not(
+    void **state)
+{
+    static const struct xs_sim_options options = {.send_buffer = 900 << 10,
+                                                  .write_room = 300 << 10};
+    struct crowd crowd;
+    const struct xs_sim_stats *stats;
+    struct xs_sim_peer *peer;
+    uint8_t data[1000];
+    uint64_t lasts;
+    uint64_t written;
+    (void)state;
+
+    crowd =
+        (struct crowd){.weather = {.ops = &download, .sim_options = &options}};
+    weather_open(&crowd.weather);
+    lasts = crowd.weather.server.config.limits.timeout_ns[XS_DEADLINE_WRITE];
+    crowd_offer(&crowd, 100000, 16 << 20);
+    peer = weather_connect(&crowd.weather);
+    stand_still(&crowd, peer, 0);
+    stats = xs_sim_stats(crowd.weather.sim);
+    written = stats->write_bytes;
+
+    for (unsigned i = 0; i < 40; i++) {
+        weather_wait(&crowd.weather, lasts / 8 * 7);
+        assert_false(xs_sim_peer_is_dead(peer));
+        assert_int_equal(xs_sim_peer_read(peer, data, sizeof data),
+                         sizeof data);
+        weather_settle(&crowd.weather);
+    }
+
+    assert_int_equal(stats->write_bytes, written);
+    weather_wait(&crowd.weather, lasts - XS_SECOND_NS);
+    assert_false(xs_sim_peer_is_dead(peer));
+    weather_wait(&crowd.weather, lasts / 4 + 2 * XS_SECOND_NS);
+    assert_true(xs_sim_peer_is_dead(peer));
+    xs_sim_peer_close(peer);
+    weather_close(&crowd.weather);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +425,8 @@ int main(void)
         cmocka_unit_test(client_that_pipelines_without_end_lets_others_in),
         cmocka_unit_test(
             client_that_reads_on_has_the_whole_write_deadline_again),
+        cmocka_unit_test(
+            client_that_takes_a_little_is_served_and_one_that_stops_is_not),
         cmocka_unit_test(client_that_takes_everything_gets_a_part_at_a_time),
         cmocka_unit_test(client_that_takes_everything_lets_others_in),
         cmocka_unit_test(client_that_takes_everything_holds_nobody_up),
