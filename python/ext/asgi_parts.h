@@ -100,6 +100,7 @@ struct asgi_request {
     bool trailing;               /* likewise: trailers end the response */
     bool body_taken;             /* written by asgi_receive.c */
     bool at_eof;                 /* on_eof came */
+    bool told;                   /* http.disconnect was received */
     bool gone;                   /* on_abort came, for the reason `why` */
     enum xs_abort why;
 };

@@ -74,5 +74,6 @@ PySendResult asgi_receive_step(struct asgi_await *await, PyObject **result)
         return PYGEN_NEXT;
     }
     *result = message_new(request->asgi, request->asgi->str.http_disconnect);
+    request->told = true;
     return *result == NULL ? PYGEN_ERROR : PYGEN_RETURN;
 }

@@ -63,6 +63,7 @@ struct asgi_request *asgi_request_new(struct asgi_gateway *gateway,
     request->trailing = false;
     request->body_taken = false;
     request->at_eof = false;
+    request->told = false;
     request->gone = false;
     request->why = XS_ABORT_RESET;
     xs_list_init(&request->link);

@@ -184,7 +184,8 @@ static PySendResult runner_end(struct asgi_runner *runner, PySendResult step,
     Py_CLEAR(runner->coro);
     if (step == PYGEN_RETURN) {
         Py_CLEAR(*result);
-        if (request->req != NULL) {
+        /* One that was told that its client has left may leave, too. */
+        if (request->req != NULL && !request->told) {
             asgi_report_incomplete(request);
         }
     } else if (runner_keeps(request)) {

@@ -1,5 +1,6 @@
 """The client has gone: what the application is told, and the log."""
 
+import socket
 import time
 
 import pytest
@@ -91,6 +92,20 @@ def test_letting_it_escape_is_no_error_in_the_log(probe):
     assert "the client left" in line
     assert "Traceback" not in probe.output()
     assert not any("ERROR" in each for each in probe.errors_about("/endless"))
+
+
+@pytest.mark.parametrize("query", ["", "?begun"])
+def test_leaving_because_the_client_has_ended_is_no_error_in_the_log(
+    probe, query
+):
+    with probe.connect() as client:
+        client.request("GET", f"/returns_when_told{query}")
+        client.sock.shutdown(socket.SHUT_WR)
+        client.rest()
+    probe.get("/returns_nothing")
+    probe.wait_for_line("GET /returns_nothing: ")
+
+    assert probe.errors_about("/returns_when_told") == []
 
 
 def test_what_is_raised_because_of_it_is_one_line_and_no_error(probe):

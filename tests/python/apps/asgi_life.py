@@ -59,6 +59,16 @@ async def returns_early(scope, receive, send):
 
 
 @page
+async def returns_when_told(scope, receive, send):
+    """As frameworks do it that watch their client."""
+    if scope["query_string"]:
+        await send(start())
+        await send(body(b"some", True))
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@page
 async def exits(scope, receive, send):
     raise SystemExit(3)
 
