@@ -7,8 +7,40 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
 
 #include "core/base/limits.h"
+
+/* Files of these are made when they are read: they say that they have no bytes,
+ * or a page. */
+static bool file_is_made(int fd, const struct stat *stat)
+{
+#ifdef __linux__
+    static const unsigned long made[] = {
+        PROC_SUPER_MAGIC,    SYSFS_MAGIC,   CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+        SECURITYFS_MAGIC,
+    };
+    struct statfs fs;
+
+    /* What takes room is stored: then nothing more is asked. */
+    if (stat->st_blocks != 0 || fstatfs(fd, &fs) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < XS_COUNT_OF(made); i++) {
+        if ((unsigned long)fs.f_type == made[i]) {
+            return true;
+        }
+    }
+#else
+    (void)fd;
+    (void)stat;
+#endif
+    return false;
+}
 
 /* Why a descriptor cannot be sent, after "it "; NULL: it can. */
 static const char *file_fault(int fd, struct stat *stat)
@@ -30,6 +62,9 @@ static const char *file_fault(int fd, struct stat *stat)
         return "is open with O_DIRECT";
     }
 #endif
+    if (file_is_made(fd, stat)) {
+        return "is made when it is read, and has no size";
+    }
     return NULL;
 }
 
@@ -37,6 +72,7 @@ int ext_file_open(struct ext_file *file, PyObject *path, const char *what)
 {
     const char *name = PyBytes_AS_STRING(path);
     struct stat stat = {0};
+    const char *fault;
 
     /* Not blocking: it may be a pipe that nobody writes to. */
     do {
@@ -46,7 +82,8 @@ int ext_file_open(struct ext_file *file, PyObject *path, const char *what)
         PyErr_SetFromErrnoWithFilename(PyExc_OSError, name);
         return -1;
     }
-    if (file_fault(file->fd, &stat) == NULL) {
+    fault = file_fault(file->fd, &stat);
+    if (fault == NULL) {
         file->size = (uint64_t)stat.st_size;
         return 0;
     }
@@ -54,8 +91,7 @@ int ext_file_open(struct ext_file *file, PyObject *path, const char *what)
         errno = EISDIR;
         PyErr_SetFromErrnoWithFilename(PyExc_OSError, name);
     } else {
-        PyErr_Format(PyExc_ValueError, "%s: %R is not a regular file", what,
-                     path);
+        PyErr_Format(PyExc_ValueError, "%s: %R %s", what, path, fault);
     }
     ext_file_close(file);
     return -1;

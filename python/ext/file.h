@@ -15,7 +15,7 @@
 #include "core/gateway.h"
 #include "python/ext/python.h"
 
-/* A regular file, open for reading. */
+/* A regular file, open for reading, that has the size that it says. */
 struct ext_file {
     int fd; /* owned */
     uint64_t size;

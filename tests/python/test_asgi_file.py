@@ -215,6 +215,29 @@ def test_file_that_goes_past_the_system_s_memory_is_refused(probe, make):
     assert "is open with O_DIRECT" in text
 
 
+MADE = ["/proc/self/status", "/sys/devices/system/cpu/online"]
+
+
+@pytest.mark.parametrize("path", MADE)
+@pytest.mark.parametrize("name", ["pathsend", "zerocopysend"])
+def test_file_that_is_made_when_it_is_read_is_refused(probe, name, path):
+    """Its size is none: it went as an empty body, or broke off."""
+    if not os.path.exists(path):
+        pytest.skip(f"there is no {path}")
+    keys = {
+        "pathsend": f"path='{path}'",
+        "zerocopysend": f"file=open('{path}')",
+    }
+    message = f"dict(type='http.response.{name}', {keys[name]})"
+
+    response = probe.post("/messages", f"[start(), {message}]".encode())
+
+    raised, text, *_ = probe.seen("messages")
+    assert response.status == 500
+    assert raised == "ValueError"
+    assert "is made when it is read, and has no size" in text
+
+
 @pytest.mark.parametrize("length", ["4", "6"])
 def test_length_that_is_not_the_file_s_is_an_error_that_names_both(
     probe, make, length

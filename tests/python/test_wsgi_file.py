@@ -157,6 +157,23 @@ def test_file_without_bytes_is_an_empty_body(threads, tmp_path, empty):
         assert probe.get().body == b""
 
 
+@pytest.mark.parametrize(
+    "made", ["/proc/version", "/sys/devices/system/cpu/online"]
+)
+def test_file_that_is_made_when_it_is_read_arrives_whole(threads, made):
+    """Its size is none: that of one is 0, of the other a page."""
+    if not os.path.exists(made):
+        pytest.skip(f"there is no {made}")
+    with open(made, "rb") as file:
+        whole = file.read()
+
+    with Probe(Sending(lambda: open(made, "rb")), threads) as probe:
+        response = probe.get()
+
+    assert response.body == whole
+    assert response.header("content-length") in (None, str(len(whole)))
+
+
 def test_descriptor_is_not_asked_what_the_file_is(threads, tmp_path):
     """A gzip file's is that of the compressed one."""
     path = tmp_path / "file.gz"
