@@ -71,7 +71,56 @@
     X(FILE_SHORT, "a file that is too short counts as sent")               \
     X(FILE_KEPT, "a reset does not give a file back")                      \
     X(FILE_ENDED, "the last chunk follows a file that is too short")       \
-    X(FILE_LOOKS_WHOLE, "a close after a torn file looks like its end")
+    X(FILE_LOOKS_WHOLE, "a close after a torn file looks like its end")    \
+    X(TERMINATOR_STRANDED, "nobody asks when the last chunk can go")       \
+    X(SHUT_UNSENT, "a stream is ended over what it has to send")           \
+    X(DRAIN_ASLEEP, "who waits for a drain does not hear of a disconnect") \
+    X(KEEP_ALIVE_IN_PIPELINE, "the keep-alive timer ends a request")       \
+    X(HEAD_LOST, "a body that fails first takes its head with it")
+
+/* Those that have to show in one small answer (trial.h), and the public report
+ * of a bug like it, if there is one. */
+#define XS_MUTANTS_OF_RESPONSES(X)             \
+    X(HEAD_TWICE, "Deno #35648")               \
+    X(TERMINATOR_STRANDED, "hyper #4143")      \
+    X(SHUT_UNSENT, "hyper #4022")              \
+    X(DRAIN_ASLEEP, "uvicorn #336, #2754")     \
+    X(KEEP_ALIVE_IN_PIPELINE, "uvicorn #1637") \
+    X(EMPTY_CHUNK, "Deno #17194")              \
+    X(HEAD_LOST, "")                           \
+    X(LOST_FLUSH, "")                          \
+    X(LEAKED_TIMER, "")                        \
+    X(LEAKED_TIMER_ON_CLOSE, "")               \
+    X(SHORT_WRITE, "")                         \
+    X(NO_TERMINATOR, "")                       \
+    X(KEEPS_ALIVE, "")                         \
+    X(PIPELINE_STALL, "")                      \
+    X(CLOSE_UNSENT, "")                        \
+    X(NO_LINGER, "")                           \
+    X(ERROR_IN_BODY, "")                       \
+    X(NO_CONTINUE, "")                         \
+    X(NO_CONTINUE_BEHIND_START, "")            \
+    X(NO_BODY_DEADLINE, "")                    \
+    X(NO_WRITE_DEADLINE, "")                   \
+    X(BUSY_WRITE, "")                          \
+    X(HEAD_WITH_BODY, "")                      \
+    X(NO_RELEASE, "")                          \
+    X(SILENT_ABORT, "")                        \
+    X(EOF_IGNORED, "")                         \
+    X(EOF_UNTOLD, "")                          \
+    X(BACKLOG_UNCOUNTED, "")                   \
+    X(HINT_STRANDED, "")                       \
+    X(HINT_TO_OLD, "")                         \
+    X(TRAILERS_UNASKED, "")                    \
+    X(TERMINATOR_FIRST, "")                    \
+    X(TRAILERS_LOOSE, "")                      \
+    X(RESET_FOR_END, "")                       \
+    X(NO_LINGER_AT_END, "")                    \
+    X(FILE_AGAIN, "")                          \
+    X(FILE_SHORT, "")                          \
+    X(FILE_KEPT, "")                           \
+    X(FILE_ENDED, "")                          \
+    X(FILE_LOOKS_WHOLE, "")
 
 enum xs_mutant {
     XS_MUTANT_NONE,

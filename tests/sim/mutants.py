@@ -13,7 +13,10 @@ import pathlib
 import re
 import sys
 
-# Name, file, old text, new text. `ON` stands for the condition.
+import mutants_answers
+
+# Name, file, old text, new text: those of mutants_answers.py are behind them.
+# `ON` stands for the condition.
 MUTANTS = [
     (
         "LOST_FLUSH",
@@ -309,52 +312,6 @@ MUTANTS = [
         "        (max != 0 && conn->gw.number >= max + ON)) {",
     ),
     (
-        "HINT_STRANDED",
-        "core/conn/response.c",
-        "        xs_tx_flush(conn); /* it is worth nothing later */\n"
-        "        xs_tx_pushed(conn);",
-        "        if (!ON) {\n            xs_tx_flush(conn);\n        }\n"
-        "        xs_tx_pushed(conn);",
-    ),
-    (
-        "HINT_BEHIND",
-        "core/http1/aside.c",
-        "    if (writer->state != XS_WRITER_IDLE) {",
-        "    if (writer->state != XS_WRITER_IDLE &&\n"
-        "        !(ON && writer->state == XS_WRITER_BODY)) {",
-    ),
-    (
-        "HINT_TO_OLD",
-        "core/http1/aside.c",
-        "count == 0 || writer->minor == 0) {",
-        "count == 0 || (writer->minor == 0 && !ON)) {",
-    ),
-    (
-        "TRAILERS_UNASKED",
-        "core/conn/response.c",
-        "    return xs_aside_expect(&conn->tx.writer, "
-        "conn->rx.parser.head.trailers);",
-        "    return xs_aside_expect(&conn->tx.writer,\n"
-        "                           conn->rx.parser.head.trailers || ON);",
-    ),
-    (
-        "TERMINATOR_FIRST",
-        "core/http1/aside.c",
-        "    if (!queue->holding) {\n        xs_queue_hold(queue);",
-        "    if (!queue->holding && ON) {\n"
-        '        out = put(out, XS_LIT("0\\r\\n\\r\\n"));\n'
-        "        xs_queue_hold(queue);\n    }\n"
-        "    if (!queue->holding) {\n        xs_queue_hold(queue);",
-    ),
-    (
-        "TRAILERS_LOOSE",
-        "core/conn/response.c",
-        "    xs_queue_unwrite(&conn->tx.queue); /* trailers that are not whole */",
-        "    bool loose = ON;\n\n"
-        "    if (loose) {\n        xs_queue_unhold(&conn->tx.queue);\n    } else {\n"
-        "        xs_queue_unwrite(&conn->tx.queue);\n    }",
-    ),
-    (
         "REFUSED_HEAD",
         "core/conn/conn_rx.c",
         ": xs_parser_is_head(parser);",
@@ -405,51 +362,11 @@ MUTANTS = [
         "                             conn->server->io->ops->unacked(conn->io) == 0));",
     ),
     (
-        "FILE_AGAIN",
-        "core/base/queue.c",
-        "            piece->offset += part;",
-        "            piece->offset += ON ? 0 : part;",
-    ),
-    (
-        "FILE_SHORT",
-        "core/conn/conn_tx.c",
-        "    if (file != NULL && (took == 0 || took == XS_EIO)) {",
-        "    if (ON && file != NULL && took == 0) {\n"
-        "        xs_queue_consume(queue, file->len);\n"
-        "        return true;\n    }\n"
-        "    if (file != NULL && (took == 0 || took == XS_EIO)) {",
-    ),
-    (
         "DEADLINE_BLIND",
         "core/conn/conn_time.c",
         "    xs_rx_receive(conn);\n    xs_conn_turn(conn);\n",
         "    if (!ON) {\n        xs_rx_receive(conn);\n    }\n"
         "    xs_conn_turn(conn);\n",
-    ),
-    (
-        "FILE_KEPT",
-        "core/base/queue.c",
-        "    xs_queue_consume(queue, queue->bytes);\n"
-        "    XS_ASSERT(queue->count == 0);",
-        "    if (ON && xs_queue_file(queue) != NULL) {\n"
-        "        queue->bytes = 0;\n        queue->count = 0;\n    }\n"
-        "    xs_queue_consume(queue, queue->bytes);\n"
-        "    XS_ASSERT(queue->count == 0);",
-    ),
-    (
-        "FILE_ENDED",
-        "core/conn/conn_tx.c",
-        "    conn->tx.torn = false;",
-        "    if (ON && conn->tx.writer.framing == XS_FRAMING_CHUNKED) {\n"
-        "        (void)!xs_queue_copy(queue,\n"
-        '                             XS_LIT("\\r\\n0\\r\\n\\r\\n"));\n'
-        "    }\n    conn->tx.torn = false;",
-    ),
-    (
-        "FILE_LOOKS_WHOLE",
-        "core/conn/response.c",
-        "    return conn->tx.writer.framing == XS_FRAMING_CLOSE ? ",
-        "    return !ON && conn->tx.writer.framing == XS_FRAMING_CLOSE ? ",
     ),
 ]
 
@@ -457,7 +374,7 @@ MUTANTS = [
 def plant(source, out):
     texts = {}
     planted = []
-    for name, file, old, new in MUTANTS:
+    for name, file, old, new in MUTANTS + mutants_answers.MUTANTS:
         text = texts.get(file)
         if text is None:
             text = (source / file).read_text()
