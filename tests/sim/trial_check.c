@@ -201,12 +201,13 @@ void trial_on_refused(void *user, const struct xs_io_addr *peer,
 static void check_stranded(struct trial *trial, const struct xs_conn *conn)
 {
     const struct sink *sink = &trial->sink;
-    bool complete = xs_model_is_complete(&trial->model);
+    bool waits = xs_queue_ready(&conn->tx.queue) > 0 ||
+                 !xs_model_is_complete(&trial->model);
 
-    if (!complete && !sink->full) {
+    if (waits && !sink->full) {
         trial_fault(trial, XS_ORACLE_O9, "bytes wait, and the sink takes some");
     }
-    if (!complete && (sink->wanted & XS_IO_WRITE) == 0) {
+    if (waits && (sink->wanted & XS_IO_WRITE) == 0) {
         trial_fault(trial, XS_ORACLE_O9, "bytes wait for nothing");
     }
     if (!sink->full && (sink->wanted & XS_IO_WRITE) != 0) {
