@@ -65,8 +65,9 @@ void xs_sys_disconnect(int fd)
     (void)fd;
 }
 
-/* The two differ in how they say the number of bytes, which count even if
- * there is an error, too. */
+/* The two differ in how they say the number of bytes. Some count although there
+ * is an error, too: if it only says that these are not all. After any other one
+ * nothing is promised of the number, which macOS takes the length from. */
 ssize_t xs_sys_sendfile(int fd, int file, uint64_t offset, size_t len)
 {
 #ifdef __APPLE__
@@ -77,7 +78,13 @@ ssize_t xs_sys_sendfile(int fd, int file, uint64_t offset, size_t len)
     int err = sendfile(file, fd, (off_t)offset, len, NULL, &taken, 0);
 #endif
 
-    return err != 0 && taken == 0 ? -1 : (ssize_t)taken;
+    if (err == 0) {
+        return (ssize_t)taken;
+    }
+    if (errno != EAGAIN && errno != EINTR) {
+        return -1;
+    }
+    return taken > 0 ? (ssize_t)taken : -1;
 }
 
 /* Nothing tells: all is fetched before. */
