@@ -2,6 +2,7 @@
 
 import itertools
 import socket
+import sys
 import threading
 import time
 
@@ -341,3 +342,51 @@ def test_wrong_number_of_threads_is_refused(threads):
     probe = Probe(lambda e, s: [], threads)
     with pytest.raises((ValueError, TypeError)):
         probe.__enter__()
+
+
+def test_what_was_given_before_a_failure_reaches_a_slow_client():
+    blocks = [bytes([65 + i % 26]) * 30_000 for i in range(400)]
+    failed = threading.Event()
+
+    def app(environ, start_response):
+        start_response("200 OK", PLAIN)
+        yield from blocks
+        failed.set()
+        raise ZeroDivisionError
+
+    with (
+        Probe(app, threads=2) as probe,
+        probe.connect(receive_buffer=4096) as client,
+    ):
+        client.request("GET", "/")
+        response = client.response()
+
+    assert failed.is_set()
+    assert not response.complete
+    assert response.body == b"".join(blocks)
+
+
+def test_blocks_of_a_client_that_left_are_let_go():
+    blocks = [bytes([i]) * 10_000 for i in range(100)]
+    before = [sys.getrefcount(block) for block in blocks]
+    done = threading.Event()
+
+    def app(environ, start_response):
+        start_response("200 OK", PLAIN)
+        try:
+            while True:
+                yield from blocks
+        finally:
+            done.set()
+
+    with Probe(app, threads=2) as probe:
+        for _ in range(5):
+            client = probe.connect(receive_buffer=4096)
+            client.request("GET", "/")
+            client.head()
+            time.sleep(0.3)  # some wait then
+            client.reset()
+            assert done.wait(PATIENCE)
+            done.clear()
+
+    assert [sys.getrefcount(block) for block in blocks] == before

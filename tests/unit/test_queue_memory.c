@@ -132,6 +132,27 @@ static void queue_without_memory_stays_as_it_was(void **state)
     }
 }
 
+static void queue_gives_a_large_ring_back_when_it_is_empty(void **state)
+{
+    struct test_mem mem = test_mem_of(TEST_MEM_ENOUGH);
+    struct xs_queue queue;
+    unsigned large;
+    (void)state;
+
+    xs_queue_init(&queue, &mem.mem);
+    assert_int_equal(xs_queue_reserve(&queue, 0, 1000), 0);
+    large = queue.cap;
+
+    put_copy(&queue, "x");
+    xs_queue_consume(&queue, 1);
+
+    assert_true(large >= 1000);
+    assert_true(queue.cap < 100);
+    xs_queue_check(&queue);
+    xs_queue_fini(&queue);
+    assert_int_equal(mem.out, 0);
+}
+
 static void queue_reserve_lets_the_next_calls_succeed(void **state)
 {
     struct test_mem mem = test_mem_of(TEST_MEM_ENOUGH);
@@ -177,6 +198,7 @@ int main(void)
         cmocka_unit_test(queue_needs_no_memory_for_one_response_after_another),
         cmocka_unit_test(queue_trim_frees_an_empty_queue_and_no_other),
         cmocka_unit_test(queue_without_memory_stays_as_it_was),
+        cmocka_unit_test(queue_gives_a_large_ring_back_when_it_is_empty),
         cmocka_unit_test(queue_reserve_lets_the_next_calls_succeed),
         cmocka_unit_test(queue_refuses_a_length_that_cannot_be),
     };

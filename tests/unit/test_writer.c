@@ -256,6 +256,7 @@ static void writer_lends_large_bodies_and_copies_others(void **state)
     assert_int_equal(body(f, xs_slice_of(big, sizeof big), true), 0);
     assert_int_equal(slice_count(f), 3); /* head and size, data, CRLF */
     assert_int_equal(f->released, 0);
+    assert_true(f->queue.own_cap < sizeof big); /* no room for it either */
     assert_int_equal(body(f, xs_slice_of(big, XS_TX_COPY_MAX), true), 0);
     assert_int_equal(slice_count(f), 3);
     assert_int_equal(f->released, 1);
