@@ -102,6 +102,44 @@ def test_fields_of_both_heads_are_what_was_sent(logged, app):
     assert line() == r"last a\x22\xe9 - 1"
 
 
+FAILS = """
+async def app(scope, receive, send):
+    headers = [(b"x-one", b"lost")]
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": headers}
+    )
+    if scope["path"] == "/fails":
+        raise ZeroDivisionError
+    while (await receive())["type"] != "http.disconnect":
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        ("GET /fails HTTP/1.1", 500),
+        ("PUT / HTTP/1.1\r\nContent-Length: 1", 408),
+    ],
+)
+def test_fields_of_a_head_that_never_left_are_not_said(
+    serve, tmp_path, lines, status
+):
+    (tmp_path / "fails.py").write_text(FAILS)
+    server = serve(
+        "fails:app",
+        *("--access-log-format", "%(s)s %({x-one}o)s"),
+        *("--lifespan", "off", "--timeout-request-body", "0.3"),
+        app_dir=tmp_path,
+    )
+
+    with raw.Client(server.address) as client:
+        client.send(f"{lines}\r\nHost: test\r\n\r\n".encode())
+        assert client.response().status == status
+
+    assert server.wait_for_line(f"{status} ", "stdout") == f"{status} -"
+
+
 def test_fields_of_a_head_that_was_replaced_are_not_said(logged):
     client, line = logged("asgi_app:app", "%(s)s %({x-one}o)s")
 
