@@ -17,9 +17,9 @@ struct answer {
     const char *length; /* Content-Length, or NULL */
     bool more;          /* the body is not said to end there */
     size_t len;
-    const char *head; /* what the client gets before the body */
-    const char *tail; /* and behind it; NULL: it ends early */
-    bool is_folder;   /* what cannot be read at all */
+    const char *head;   /* what the client gets before the body */
+    const char *tail;   /* and behind it; NULL: it ends early */
+    const char *folder; /* what cannot be read, instead of it; or NULL */
 };
 
 static int file_open(void)
@@ -57,7 +57,8 @@ static size_t body_read(struct site *site, size_t from, size_t len)
 static void answer_check(struct site *site, const struct answer *answer)
 {
     struct world *world = site->world;
-    int file = answer->is_folder ? open("/tmp", O_RDONLY) : file_open();
+    int file =
+        answer->folder != NULL ? open(answer->folder, O_RDONLY) : file_open();
     size_t due = answer->len < FILE_LEN - 10 ? answer->len : FILE_LEN - 10;
 
     assert_true(file >= 0);
@@ -114,11 +115,11 @@ static void answers_check(struct world *world, const struct answer *answers,
 static void a_file_is_framed_as_bytes_are(struct world *world)
 {
     static const struct answer answers[] = {
-        {GET, NULL, false, 500, HEAD_OK("content-length: 500\r\n"), "", false},
-        {GET, "500", false, 500, HEAD_OK("content-length: 500\r\n"), "", false},
+        {GET, NULL, false, 500, HEAD_OK("content-length: 500\r\n"), "", NULL},
+        {GET, "500", false, 500, HEAD_OK("content-length: 500\r\n"), "", NULL},
         {GET, NULL, true, 500,
-         HEAD_OK("transfer-encoding: chunked\r\n") "1f4\r\n", "\r\n", false},
-        {GET_1_0, NULL, true, 500, HEAD_OK("connection: close\r\n"), "", false},
+         HEAD_OK("transfer-encoding: chunked\r\n") "1f4\r\n", "\r\n", NULL},
+        {GET_1_0, NULL, true, 500, HEAD_OK("connection: close\r\n"), "", NULL},
     };
 
     answers_check(world, answers, XS_COUNT_OF(answers));
@@ -128,11 +129,11 @@ static void a_response_whose_file_is_too_short_ends_early(struct world *world)
 {
     static const struct answer answers[] = {
         {GET, NULL, false, 5000, HEAD_OK("content-length: 5000\r\n"), NULL,
-         false},
+         NULL},
         {GET, "6000", true, 5000, HEAD_OK("content-length: 6000\r\n"), NULL,
-         false},
+         NULL},
         {GET, NULL, true, 5000,
-         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL, false},
+         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL, NULL},
     };
 
     answers_check(world, answers, XS_COUNT_OF(answers));
@@ -142,9 +143,9 @@ static void a_response_whose_file_cannot_be_read_ends_early(struct world *world)
 {
     static const struct answer answers[] = {
         {GET, NULL, false, 5000, HEAD_OK("content-length: 5000\r\n"), NULL,
-         true},
+         "/tmp"},
         {GET, NULL, true, 5000,
-         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL, true},
+         HEAD_OK("transfer-encoding: chunked\r\n") "1388\r\n", NULL, "/tmp"},
     };
 
     answers_check(world, answers, XS_COUNT_OF(answers));
