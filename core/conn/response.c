@@ -78,6 +78,16 @@ static void response_end(struct xs_conn *conn, const char *why)
     xs_conn_dirty(conn);
 }
 
+/* 0, XS_EGONE, or XS_EAGAIN: whether the connection takes anything now. */
+static int response_ready(struct xs_conn *conn)
+{
+    if (conn->tx.broken || conn->tx.torn) {
+        xs_conn_dirty(conn);
+        return XS_EGONE;
+    }
+    return conn->tx.full ? XS_EAGAIN : 0;
+}
+
 int xs_response_hint(struct xs_request *req, const struct xs_field *fields,
                      unsigned count)
 {
@@ -85,12 +95,9 @@ int xs_response_hint(struct xs_request *req, const struct xs_field *fields,
     int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    if (conn->tx.broken || conn->tx.torn) {
-        xs_conn_dirty(conn);
-        return XS_EGONE;
-    }
-    if (conn->tx.full) {
-        return XS_EAGAIN;
+    err = response_ready(conn);
+    if (err != 0) {
+        return err;
     }
     err = xs_aside_hint(&conn->tx.writer, &conn->tx.queue, fields, count);
     if (err == 0) {
@@ -141,12 +148,9 @@ int xs_response_body(struct xs_request *req, const struct xs_lent *lent,
     int err;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    if (conn->tx.broken || conn->tx.torn) {
-        xs_conn_dirty(conn);
-        return XS_EGONE;
-    }
-    if (conn->tx.full) {
-        return XS_EAGAIN;
+    err = response_ready(conn);
+    if (err != 0) {
+        return err;
     }
     if (writer->state == XS_WRITER_HEAD) {
         writer->keep_alive = writer->keep_alive && response_may_keep(conn);
