@@ -1,5 +1,7 @@
 """What serving costs the kernel: one write for a batch, nothing when idle."""
 
+import contextlib
+import os
 import pathlib
 import socket
 import struct
@@ -119,6 +121,34 @@ def test_blocks_of_a_list_cost_one_write(threads):
         probe.connect() as client,
     ):
         assert writes_for(client, "/") == 1
+
+
+def accepted(client):
+    """The server's side of a connection within this process."""
+    ours = client.sock.getsockname()
+    for name in os.listdir("/dev/fd"):
+        try:
+            fd = os.dup(int(name))
+        except OSError:
+            continue  # it was the list's own
+        try:
+            sock = socket.socket(fileno=fd)
+        except OSError:
+            os.close(fd)
+            continue
+        with contextlib.suppress(OSError):
+            if sock.getpeername() == ours:
+                return sock
+        sock.close()
+    raise LookupError(ours)
+
+
+def test_second_write_does_not_wait_for_the_first_to_be_acknowledged():
+    app = wsgi_probe.answering(lambda: [b"x"])
+    with wsgi_probe.Probe(app) as probe, probe.connect() as client:
+        assert client.get("/").status == 200
+        with accepted(client) as sock:
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.parametrize("connected", [False, True])
