@@ -30,7 +30,9 @@
  *   4. What `req->head` points at is borrowed until `on_request` returns.
  *   5. At most one request of a connection is at the gateway.
  *   6. `on_body` comes once, some time after `xs_request_body` said
- *      XS_BODY_WAIT, when it would say something else. It may be spurious.
+ *      XS_BODY_WAIT, when it would say something else. It may be spurious. A
+ *      body is looked at when it is asked for: not before that does one that
+ *      is malformed or too large end the request.
  *   7. `on_drain` comes once, some time after `xs_response_full` was true,
  *      when it is false again; it comes to a request that has not ended. What
  *      is held back, the head, does not count.
@@ -131,9 +133,9 @@ enum xs_body {
 };
 
 /* The next bytes of the request body, all that are there, borrowed until the
- * gateway returns or calls `xs_request_body_consume`. With XS_BODY_DATA,
- * `*last` says that nothing follows these. The first call that has to wait
- * sends "100 Continue" if the client asked for it. */
+ * gateway returns, asks again or calls `xs_request_body_consume`. With
+ * XS_BODY_DATA, `*last` says that nothing follows these. The first call that
+ * has to wait sends "100 Continue" if the client asked for it. */
 enum xs_body xs_request_body(struct xs_request *req, struct xs_slice *out,
                              bool *last);
 

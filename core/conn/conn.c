@@ -229,7 +229,7 @@ static unsigned conn_events(const struct xs_conn *conn)
     if (conn->rx.eof) {
         return events;
     }
-    if (conn->state != XS_CONN_CLOSING && xs_rx_has_room(conn)) {
+    if (conn->state != XS_CONN_CLOSING && xs_rx_listens(conn)) {
         return events | XS_IO_READ;
     }
     return conn->rx.hangup ? events : events | XS_IO_HANGUP;

@@ -115,6 +115,9 @@ struct xs_conn {
         bool message;       /* a message has begun and not ended */
         bool eof;           /* the peer's stream has ended */
         bool hangup;        /* it was told while reading was paused */
+        bool ahead;         /* bytes of the body wait in the socket */
+        bool pulled;        /* some were received in this turn */
+        bool refused;       /* the body that was pulled is malformed */
         bool progress;      /* see xs_rx_progressed */
     } rx;
 
@@ -203,8 +206,16 @@ void xs_conn_abort(struct xs_conn *conn, enum xs_abort why,
 
 /* conn_rx.c */
 
-/* Receive once into the block. */
+/* There are bytes: receive once into the block, unless they are of a body that
+ * the gateway is to ask for. */
 void xs_rx_receive(struct xs_conn *conn);
+
+/* Receive once into the block what may have come, asked for or not. */
+void xs_rx_look(struct xs_conn *conn);
+
+/* The gateway asks: receive what is known to wait in the socket, once in a
+ * turn. Calls nobody back. */
+void xs_rx_pull(struct xs_conn *conn);
 
 /* The backend says that the peer has hung up. */
 void xs_rx_hangup(struct xs_conn *conn);
@@ -224,8 +235,8 @@ bool xs_rx_advance(struct xs_conn *conn);
 /* Whether a request waits in the block for nothing but its turn. */
 bool xs_rx_may_advance(const struct xs_conn *conn);
 
-/* Whether the block can take more bytes. */
-bool xs_rx_has_room(const struct xs_conn *conn);
+/* Whether to be told of bytes. */
+bool xs_rx_listens(const struct xs_conn *conn);
 
 /* Whether bytes came, or a request ended, since this was last asked. */
 bool xs_rx_progressed(struct xs_conn *conn);

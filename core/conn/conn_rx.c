@@ -5,8 +5,11 @@
  *
  * A block is taken when bytes arrive and given back when nothing in it is
  * needed: an idle connection has none. Bytes of the next request wait in it
- * unparsed until the present one is answered. When it is full, reading stops;
- * that is all the back-pressure there is. */
+ * unparsed until the present one is answered. When it is full, reading stops.
+ *
+ * A body is received when the gateway asks for it, not when it comes: the
+ * socket is what reads ahead. So many slow uploads share one block, and that is
+ * all the back-pressure there is. */
 
 #include <string.h>
 
@@ -14,7 +17,8 @@
 #include "core/conn/conn.h"
 #include "core/http1/hosts.h"
 
-bool xs_rx_has_room(const struct xs_conn *conn)
+/* Whether the block can take more bytes. */
+static bool rx_has_room(const struct xs_conn *conn)
 {
     const struct xs_parser *parser = &conn->rx.parser;
     size_t unparsed = conn->rx.end - conn->rx.parsed;
@@ -34,6 +38,19 @@ bool xs_rx_has_room(const struct xs_conn *conn)
             return false;
     }
     XS_UNREACHABLE();
+}
+
+/* Whether what comes stays in the socket until the gateway asks. Behind a peer
+ * that has hung up comes no more than is there: its end is to be found. */
+static bool rx_leaves(const struct xs_conn *conn)
+{
+    return conn->state == XS_CONN_ACTIVE && conn->rx.message &&
+           !conn->rx.hangup;
+}
+
+bool xs_rx_listens(const struct xs_conn *conn)
+{
+    return rx_has_room(conn) && !(conn->rx.ahead && rx_leaves(conn));
 }
 
 /* Move what is needed to the start of the block. */
@@ -92,11 +109,12 @@ static void rx_ended(struct xs_conn *conn, int64_t result)
     }
 }
 
-void xs_rx_receive(struct xs_conn *conn)
+void xs_rx_look(struct xs_conn *conn)
 {
     int64_t got;
 
-    if (!xs_rx_has_room(conn) || conn->rx.eof) {
+    conn->rx.ahead = false;
+    if (!rx_has_room(conn) || conn->rx.eof) {
         return;
     }
     if (!rx_make_room(conn)) {
@@ -120,6 +138,15 @@ void xs_rx_receive(struct xs_conn *conn)
         return;
     }
     conn->rx.end += (size_t)got;
+}
+
+void xs_rx_receive(struct xs_conn *conn)
+{
+    if (rx_leaves(conn)) {
+        conn->rx.ahead = true;
+    } else {
+        xs_rx_look(conn);
+    }
 }
 
 void xs_rx_hangup(struct xs_conn *conn)
@@ -213,6 +240,24 @@ static enum xs_parse rx_feed(struct xs_conn *conn)
     return result;
 }
 
+void xs_rx_pull(struct xs_conn *conn)
+{
+    bool filled;
+
+    if (!conn->rx.ahead || conn->rx.pulled || conn->rx.refused) {
+        return;
+    }
+    XS_ASSERT(conn->rx.message);
+    xs_rx_look(conn);
+    filled = conn->rx.end == XS_RX_BLOCK;
+    conn->rx.pulled = true;
+    conn->rx.refused =
+        conn->rx.parsed < conn->rx.end && rx_feed(conn) == XS_PARSE_REFUSE;
+    /* Then there is more: the backend need not be asked. */
+    conn->rx.ahead = filled && conn->rx.message;
+    xs_conn_dirty(conn);
+}
+
 /* A head is complete: take in what else is here of the message, so that a
  * small body is known with the head, and hand it on. */
 static void rx_begin(struct xs_conn *conn)
@@ -260,7 +305,7 @@ static void rx_advance_head(struct xs_conn *conn)
             if (conn->state == XS_CONN_IDLE) {
                 xs_conn_go(conn, XS_CONN_HEAD);
             }
-            if (!xs_rx_has_room(conn)) {
+            if (!rx_has_room(conn)) {
                 xs_rx_refuse(conn, XS_REFUSE_HEAD_SIZE);
             }
             return;
@@ -276,31 +321,44 @@ static void rx_advance_head(struct xs_conn *conn)
     XS_UNREACHABLE();
 }
 
-/* ACTIVE: more of the body, if the message goes on. */
-static void rx_advance_body(struct xs_conn *conn)
+/* ACTIVE: end the request if its body will never be whole. */
+static void rx_advance_torn(struct xs_conn *conn)
 {
-    if (conn->rx.message && conn->rx.parsed < conn->rx.end &&
-        rx_feed(conn) == XS_PARSE_REFUSE) {
+    if (conn->rx.refused) {
         enum xs_refusal refusal = conn->rx.parser.refusal;
+        conn->rx.refused = false;
         xs_conn_abort(
             conn,
             refusal == XS_REFUSE_BODY_SIZE ? XS_ABORT_LIMIT : XS_ABORT_SYNTAX,
             refusal);
-        return;
-    }
-    if (conn->rx.message && conn->rx.eof) {
+    } else if (conn->rx.message && conn->rx.eof && !conn->tx.broken) {
         xs_conn_abort(conn, XS_ABORT_EOF, XS_REFUSE_NOT);
-        return;
     }
-    xs_request_notify(conn);
+}
+
+/* ACTIVE: more of the body, if the message goes on. */
+static void rx_advance_body(struct xs_conn *conn)
+{
+    conn->rx.pulled = false;
+    if (conn->rx.message && conn->rx.parsed < conn->rx.end &&
+        !conn->rx.refused) {
+        conn->rx.refused = rx_feed(conn) == XS_PARSE_REFUSE;
+    }
+    rx_advance_torn(conn);
+    if (conn->state == XS_CONN_ACTIVE) {
+        xs_request_notify(conn);
+    }
+    if (conn->state == XS_CONN_ACTIVE) {
+        rx_advance_torn(conn); /* the gateway has pulled */
+    }
 }
 
 /* REST: throw the rest of the body away. True if it has ended. */
 static bool rx_advance_rest(struct xs_conn *conn)
 {
-    if (conn->rx.parsed < conn->rx.end) {
+    if (conn->rx.parsed < conn->rx.end || conn->rx.refused) {
         size_t before = conn->rx.parsed;
-        if (rx_feed(conn) == XS_PARSE_REFUSE) {
+        if (conn->rx.refused || rx_feed(conn) == XS_PARSE_REFUSE) {
             xs_server_refused(conn, conn->rx.parser.refusal, false);
             xs_conn_shut(conn, XS_CONN_END_LINGER);
             return false;
@@ -382,7 +440,7 @@ bool xs_rx_advance(struct xs_conn *conn)
                     rx_advance_body(conn);
                 }
                 if (conn->state == XS_CONN_ACTIVE) {
-                    return false;
+                    return conn->gw.wait_body && conn->rx.ahead;
                 }
                 break;
             case XS_CONN_REST:

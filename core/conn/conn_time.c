@@ -151,7 +151,7 @@ static bool time_write_is_over(struct xs_conn *conn)
  * first. A head is late if it is still not whole. */
 static bool time_read_is_over(struct xs_conn *conn, enum xs_deadline_kind kind)
 {
-    xs_rx_receive(conn);
+    xs_rx_look(conn);
     xs_conn_turn(conn);
     return conn->receiving_kind == kind && !xs_deadline_armed(&conn->receiving);
 }

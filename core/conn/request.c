@@ -99,15 +99,21 @@ void xs_request_end(struct xs_conn *conn, const char *why)
     }
 }
 
+/* A client whose body comes does not wait for our word. */
+static void request_is_sent(struct xs_conn *conn)
+{
+    if (conn->rx.parser.body_total > 0 || conn->rx.refused) {
+        conn->gw.continue_owed = false;
+    }
+}
+
 void xs_request_notify(struct xs_conn *conn)
 {
     struct xs_request *req = &conn->request;
 
-    if (conn->rx.parser.body_total > 0) {
-        conn->gw.continue_owed = false; /* it sends without our word */
-    }
+    request_is_sent(conn);
     if (conn->gw.wait_body &&
-        (conn->rx.parser.body_len > 0 || !conn->rx.message)) {
+        (conn->rx.parser.body_len > 0 || !conn->rx.message || conn->rx.ahead)) {
         conn->gw.wait_body = false;
         req->gateway->ops->on_body(req);
     }
@@ -138,7 +144,9 @@ enum xs_body xs_request_body(struct xs_request *req, struct xs_slice *out,
     const struct xs_parser *parser = &conn->rx.parser;
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
-    if (parser->body_len > 0) {
+    xs_rx_pull(conn);
+    request_is_sent(conn);
+    if (parser->body_len > 0 && !conn->rx.refused) {
         *out = xs_slice_of(parser->body, parser->body_len);
         *last = !conn->rx.message;
         return XS_BODY_DATA;
@@ -161,7 +169,11 @@ void xs_request_body_consume(struct xs_request *req, size_t len)
 
     XS_ASSERT(conn->state == XS_CONN_ACTIVE);
     xs_rx_take(conn, len);
-    if (conn->rx.parser.body_len == 0) {
-        xs_conn_dirty(conn); /* reading may go on, the block may go back */
+    if (conn->rx.parser.body_len > 0) {
+        return;
     }
+    if (!conn->in_turn) {
+        xs_rx_settle(conn); /* who asks next, before the turn, may have it */
+    }
+    xs_conn_dirty(conn); /* reading may go on */
 }

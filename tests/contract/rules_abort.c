@@ -63,6 +63,7 @@ static void a_malformed_body_aborts_the_request(struct world *world)
     struct site site;
 
     asked_open(&site, world, NULL, POST("transfer-encoding: chunked\r\n"));
+    site_ask(&site);
     site_say(&site, "zz\r\n");
 
     abort_is_why(&site, XS_ABORT_SYNTAX);
@@ -77,6 +78,7 @@ static void a_body_over_the_limit_aborts_the_request(struct world *world)
 
     limits.request_body_max = 4;
     asked_open(&site, world, &limits, POST("transfer-encoding: chunked\r\n"));
+    site_ask(&site);
     site_say(&site, "5\r\nabcde\r\n");
 
     abort_is_why(&site, XS_ABORT_LIMIT);

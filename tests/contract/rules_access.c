@@ -267,6 +267,7 @@ static void access_is_told_of_a_body_that_was_malformed(struct world *world)
              "PUT /a HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n"
              "\r\n");
     world_until(world, &site.requests);
+    site_ask(&site);
     site_say(&site, "no chunk\r\n");
     world_until_is(world, &the_log.count, 1);
     world_settle(world);

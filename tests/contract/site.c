@@ -377,6 +377,15 @@ enum xs_body site_read(struct site *site, struct xs_slice *out, bool *last)
     return result;
 }
 
+void site_ask(struct site *site)
+{
+    struct xs_slice bytes;
+    bool last;
+
+    site->do_body = site_ask;
+    (void)site_read(site, &bytes, &last);
+}
+
 void site_consume(struct site *site, size_t len)
 {
     site_call(site);

@@ -88,6 +88,8 @@ void site_flush(struct site *site);
 bool site_full(struct site *site);
 enum xs_body site_read(struct site *site, struct xs_slice *out, bool *last);
 void site_consume(struct site *site, size_t len);
+/* Read now and whenever more may be there, and take nothing. */
+void site_ask(struct site *site);
 
 /* "200", a content-length and `text`: the whole of a response. */
 void site_answer(struct site *site, const char *text);

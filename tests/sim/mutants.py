@@ -195,9 +195,8 @@ MUTANTS = [
     (
         "EOF_IGNORED",
         "core/conn/conn_rx.c",
-        "    if (conn->rx.message && conn->rx.eof) {\n        xs_conn_abort",
-        "    if (conn->rx.message && conn->rx.eof && !ON) {\n"
-        "        xs_conn_abort",
+        "    } else if (conn->rx.message && conn->rx.eof && ",
+        "    } else if (conn->rx.message && conn->rx.eof && !ON && ",
     ),
     (
         "BODY_ONCE",
@@ -243,8 +242,8 @@ MUTANTS = [
     (
         "STOP_DEAF",
         "core/conn/conn.c",
-        "    if (conn->state != XS_CONN_CLOSING && xs_rx_has_room(conn)) {",
-        "    if (conn->state != XS_CONN_CLOSING && xs_rx_has_room(conn) &&\n"
+        "    if (conn->state != XS_CONN_CLOSING && xs_rx_listens(conn)) {",
+        "    if (conn->state != XS_CONN_CLOSING && xs_rx_listens(conn) &&\n"
         "        !(ON && conn->server->state == XS_SERVER_STOPPING &&\n"
         "          conn->state == XS_CONN_IDLE)) {",
     ),
@@ -364,8 +363,8 @@ MUTANTS = [
     (
         "DEADLINE_BLIND",
         "core/conn/conn_time.c",
-        "    xs_rx_receive(conn);\n    xs_conn_turn(conn);\n",
-        "    if (!ON) {\n        xs_rx_receive(conn);\n    }\n"
+        "    xs_rx_look(conn);\n    xs_conn_turn(conn);\n",
+        "    if (!ON) {\n        xs_rx_look(conn);\n    }\n"
         "    xs_conn_turn(conn);\n",
     ),
 ]
