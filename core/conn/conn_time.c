@@ -108,6 +108,8 @@ static void time_settle_writing(struct xs_conn *conn)
                         server->io->ops->now(server->io));
         xs_server_alarm(server, conn->writing.at_ns);
         conn->unacked = server->io->ops->unacked(conn->io);
+        /* Who is waited for can pay, also if the sum has not changed. */
+        xs_server_backlog(server, 0, 0);
     }
 }
 
