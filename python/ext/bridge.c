@@ -56,7 +56,7 @@ static int bridge_errno(int err)
 int ext_raise(int err, const char *what)
 {
     int number = bridge_errno(err);
-    PyObject *args;
+    PyObject *error;
 
     if (err == XS_ENOMEM) {
         (void)PyErr_NoMemory();
@@ -67,10 +67,13 @@ int ext_raise(int err, const char *what)
                      "%s: %s", what, xs_error_text(err));
         return -1;
     }
-    args = Py_BuildValue("(is)", number, xs_error_text(err));
-    if (args != NULL) {
-        PyErr_SetObject(PyExc_OSError, args);
-        Py_DECREF(args);
+    /* OSError makes an instance of the subclass for the number. Python 3.10
+     * catches by the type that is set here, and not by the instance's. */
+    error =
+        PyObject_CallFunction(PyExc_OSError, "is", number, xs_error_text(err));
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        Py_DECREF(error);
     }
     return -1;
 }
