@@ -77,8 +77,7 @@ static void who_begins_to_wait_pays_though_the_sum_is_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            who_begins_to_wait_pays_though_the_sum_is_the_same),
+        cmocka_unit_test(who_begins_to_wait_pays_though_the_sum_is_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
