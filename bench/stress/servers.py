@@ -19,7 +19,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +82,32 @@ def every(port: int) -> list[Server]:
     return [each for each in found if importlib.util.find_spec(each.module)]
 
 
+@dataclass
+class Grown:
+    """What a server's memory did while something was done to it."""
+
+    idle: int  # bytes before
+    growth: int  # from there to the peak
+    left: int  # beyond idle, a second later
+    seconds: float  # that it took
+    result: list[str]
+
+    def wrong(self, right: str) -> str:
+        """In words, if not all of the result is this."""
+        bad = [each for each in self.result if each != right]
+        return f"{len(bad)} wrong: {bad[0]!r}" if bad else ""
+
+    def __str__(self) -> str:
+        return (
+            f"{mib(self.idle):>9} {mib(self.growth):>7} {mib(self.left):>6}"
+            f" {self.seconds:6.1f}"
+        )
+
+
+#: What stands above it.
+GROWN = f"{'idle MiB':>9} {'growth':>7} {'left':>6} {'s':>6}"
+
+
 class Running:
     """A server that listens. Killed at the end of the with statement."""
 
@@ -92,6 +118,9 @@ class Running:
             for word in server.command
             if (found := re.search(r"\b\d{5}$", word))
         )
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            raise SystemExit(f"port {self.port} is somebody else's")
         python = [] if "/" in server.command[0] else [sys.executable, "-m"]
         self.process = subprocess.Popen(
             [*python, *server.command],
@@ -150,6 +179,18 @@ class Running:
         for pid in self.pids():
             Path(f"/proc/{pid}/clear_refs").write_text("5")
 
+    def watch(self, work: Callable[[], list[str]]) -> Grown:
+        """Do the work, and see what it takes."""
+        time.sleep(0.5)
+        idle = self.memory()
+        self.forget_peak()
+        began = time.monotonic()
+        result = work()
+        seconds = time.monotonic() - began
+        growth = self.peak() - idle
+        time.sleep(1)
+        return Grown(idle, growth, self.memory() - idle, seconds, result)
+
     def cpu(self) -> int:
         """Nanoseconds on a processor, of all threads that live."""
         return sum(
@@ -173,11 +214,17 @@ class Running:
         )
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def arguments(doc: str, **more: int) -> argparse.ArgumentParser:
     """What every script understands, and integers of its own."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--port", type=int, default=18090)
+    parser.add_argument("--port", type=int, default=free_port())
     parser.add_argument("--only", default="xsgi", help="names, by comma; all")
     for name, default in more.items():
         parser.add_argument(f"--{name}", type=int, default=default)

@@ -14,9 +14,7 @@ and what is left a second after the end.
 
 from __future__ import annotations
 
-import time
-
-from servers import Running, arguments, chosen, mib
+from servers import GROWN, Grown, Running, arguments, chosen
 
 from apps import digest_of
 from clients import read_slowly, together
@@ -25,43 +23,27 @@ PIECE = 16 * 1024
 PAUSE = 0.001
 
 
-def measure(running: Running, clients: int, events: int) -> dict[str, object]:
+def measure(running: Running, clients: int, events: int) -> Grown:
     for _ in range(2):
         read_slowly(running.port, "/events/64", 1 << 20, 0)
-    time.sleep(0.5)
-    idle = running.memory()
-    running.forget_peak()
-    began = time.monotonic()
-    digests = together(
-        clients,
-        lambda _: read_slowly(running.port, f"/events/{events}", PIECE, PAUSE),
+    path = f"/events/{events}"
+    return running.watch(
+        lambda: together(
+            clients, lambda _: read_slowly(running.port, path, PIECE, PAUSE)
+        )
     )
-    seconds = time.monotonic() - began
-    peak = running.peak()
-    time.sleep(1)
-    wrong = [each for each in digests if each != digest_of(events)]
-    return {
-        "idle": idle,
-        "growth": peak - idle,
-        "left": running.memory() - idle,
-        "seconds": seconds,
-        "wrong": f"{len(wrong)} wrong: {wrong[0]}" if wrong else "",
-    }
 
 
 def main() -> None:
     parser = arguments(__doc__, clients=4, events=1024)
     options = parser.parse_args()
     print(f"{options.clients} clients read {options.events // 16} MiB each")
-    print(f"{'server':16} {'idle MiB':>9} {'growth':>7} {'left':>6} {'s':>6}")
+    print(f"{'server':16} {GROWN}")
     for server in chosen(options):
         with Running(server, options.build) as running:
             got = measure(running, options.clients, options.events)
-        print(
-            f"{server!s:16} {mib(got['idle']):>9} {mib(got['growth']):>7}"
-            f" {mib(got['left']):>6} {got['seconds']:6.1f} {got['wrong']}",
-            flush=True,
-        )
+        wrong = got.wrong(digest_of(options.events))
+        print(f"{server!s:16} {got} {wrong}", flush=True)
 
 
 if __name__ == "__main__":

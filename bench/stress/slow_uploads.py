@@ -6,16 +6,16 @@
 Method. Each client sends 64 MiB as fast as it can, by Content-Length and then
 in chunks of 16 KiB; the application sleeps 4 ms for each 64 KiB that it takes
 and answers with the SHA-256 of all, which is checked. Idle, growth and what
-is left are those of slow_readers.py; the warm-up is one upload of a MiB.
+is left are those of slow_readers.py; the warm-up is one upload of a MiB. Each
+way has a server of its own.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import time
 
-from servers import KIB, MIB, Running, arguments, chosen, mib
+from servers import GROWN, KIB, MIB, Grown, Running, arguments, chosen
 
 from clients import Client, together
 
@@ -56,43 +56,24 @@ def upload(port: int, kind: str, size: int) -> str:
         return client.body().decode()
 
 
-def measure(
-    running: Running, kind: str, clients: int, size: int
-) -> dict[str, object]:
+def measure(running: Running, kind: str, clients: int, size: int) -> Grown:
     upload(running.port, kind, MIB)
-    time.sleep(0.5)
-    idle = running.memory()
-    running.forget_peak()
-    began = time.monotonic()
-    digests = together(clients, lambda _: upload(running.port, kind, size))
-    seconds = time.monotonic() - began
-    peak = running.peak()
-    time.sleep(1)
-    wrong = [each for each in digests if each != digest_of(size // PIECE)]
-    return {
-        "idle": idle,
-        "growth": peak - idle,
-        "left": running.memory() - idle,
-        "seconds": seconds,
-        "wrong": f"{len(wrong)} wrong: {wrong[0]!r}" if wrong else "",
-    }
+    return running.watch(
+        lambda: together(clients, lambda _: upload(running.port, kind, size))
+    )
 
 
 def main() -> None:
     options = arguments(__doc__, clients=4, mib=64).parse_args()
+    size = options.mib * MIB
     print(f"{options.clients} clients send {options.mib} MiB each")
-    print(f"{'server':16} {'':8} {'idle MiB':>9} {'growth':>7} {'left':>6}"
-          f" {'s':>6}")  # fmt: skip
+    print(f"{'server':16} {'':8} {GROWN}")
     for server in chosen(options):
-        with Running(server, options.build) as running:
-            for kind in KINDS:
-                got = measure(running, kind, options.clients, options.mib * MIB)
-                print(
-                    f"{server!s:16} {kind:8} {mib(got['idle']):>9}"
-                    f" {mib(got['growth']):>7} {mib(got['left']):>6}"
-                    f" {got['seconds']:6.1f} {got['wrong']}",
-                    flush=True,
-                )
+        for kind in KINDS:
+            with Running(server, options.build) as running:
+                got = measure(running, kind, options.clients, size)
+            wrong = got.wrong(digest_of(size // PIECE))
+            print(f"{server!s:16} {kind:8} {got} {wrong}", flush=True)
 
 
 if __name__ == "__main__":

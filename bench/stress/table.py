@@ -8,7 +8,7 @@ came. The rows:
 
     readers 4, 100   growth in MiB: slow readers of 16 MiB, of 4 MiB each
     stalled 100      growth in MiB: 100 clients that read nothing of 32 MiB
-    upload           growth in MiB: 4 clients send 16 MiB, by length / in chunks
+    upload, chunked  growth in MiB: 4 clients send 16 MiB, by length, in chunks
     told             ms from a reset until the application knows, p50
     closed           s until a client that reads nothing is closed, with
                      defaults, watched for 40 s
@@ -35,6 +35,7 @@ import writes
 from servers import MIB, Running, arguments, chosen
 
 import clients
+from apps import digest_of
 from clients import Client, together
 
 WATCH_S = 40
@@ -42,7 +43,8 @@ WATCH_S = 40
 
 def readers(running: Running, count: int, events: int) -> str:
     got = slow_readers.measure(running, count, events)
-    return f"{got['growth'] / MIB:.1f}" + (" ✗" if got["wrong"] else "")
+    bad = got.wrong(digest_of(events))
+    return f"{got.growth / MIB:.1f}" + (" ✗" if bad else "")
 
 
 def stalled(running: Running) -> str:
@@ -60,13 +62,15 @@ def stalled(running: Running) -> str:
     return f"{growth / MIB:.1f}"
 
 
-def upload(running: Running) -> str:
-    growth = []
-    for kind in slow_uploads.KINDS:
-        got = slow_uploads.measure(running, kind, 4, 16 * MIB)
-        wrong = " ✗" if got["wrong"] else ""
-        growth.append(f"{got['growth'] / MIB:.1f}{wrong}")
-    return " / ".join(growth)
+def upload(kind: str) -> Callable[[Running], str]:
+    size = 16 * MIB
+
+    def measure(running: Running) -> str:
+        got = slow_uploads.measure(running, kind, 4, size)
+        bad = got.wrong(slow_uploads.digest_of(size // slow_uploads.PIECE))
+        return f"{got.growth / MIB:.1f}" + (" ✗" if bad else "")
+
+    return measure
 
 
 def told(running: Running) -> str:
@@ -130,7 +134,8 @@ ROWS: dict[str, Callable[[Running], str]] = {
     "readers 4": lambda running: readers(running, 4, 256),
     "readers 100": lambda running: readers(running, 100, 64),
     "stalled 100": stalled,
-    "upload": upload,
+    "upload": upload("length"),
+    "chunked": upload("chunked"),
     "told": told,
     "closed": closed,
     "writes": calls,
