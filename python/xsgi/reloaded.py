@@ -5,17 +5,20 @@ It lives as long as its lifeline, a socket to its parent, is open and silent.
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import sys
 import threading
+import time
 from contextlib import suppress
 
 from xsgi import complaints, runner, signals
 from xsgi.config import Config
 from xsgi.errors import AppError, Error, StartupError
 from xsgi.lifeline import BROKEN, ordered
+
+#: Seconds until a signal that was not heard is sent again.
+AGAIN = 0.1
 
 
 def main(lifeline_fd: int) -> None:
@@ -41,11 +44,17 @@ def main(lifeline_fd: int) -> None:
 
 
 def _watch(lifeline: socket.socket) -> None:
-    number = b""
+    order = b""
     with suppress(OSError):
-        number = lifeline.recv(1)
+        order = lifeline.recv(1)
+    number = order[0] if order else signal.SIGTERM
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
     # Ctrl-C on a terminal is for both processes. The first signal has given
     # the next one its default action: it would end what is already stopping.
-    # Until then the same signal once more is the same.
-    if not signals.came:
-        os.kill(os.getpid(), number[0] if number else signal.SIGTERM)
+    # Until then the same signal once more is the same, and is sent until it is
+    # heard: one that comes when the main thread is about to wait, as it does
+    # when it lets this thread run, does not wake it.
+    while not signals.came:
+        signal.pthread_kill(main_thread, number)
+        time.sleep(AGAIN)

@@ -86,10 +86,10 @@ def _installed(watchdog: Watchdog, patience: float | None) -> Iterator[None]:
     """Our handlers, until the end."""
 
     def first(number: int, frame: FrameType | None) -> None:
+        came.append(number)  # before another one would end the process
         _settle(number)
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
-        came.append(number)
         watchdog.start(patience)
 
     before = {each: signal.signal(each, first) for each in SIGNALS}
