@@ -75,6 +75,11 @@
  * XS_DEADLINE_LINGER bounds how long the rest is thrown away. */
 #define XS_DISCARD_MAX ((size_t)1024 * 1024)
 
+/* The same of a chunked body, whose length nobody knew when the answer said
+ * that the connection goes on. A client believes that once it has sent all, so
+ * this is more than what the systems' buffers may hold of a smaller one. */
+#define XS_DISCARD_CHUNKED_MAX ((size_t)16 * 1024 * 1024)
+
 /* A server that stops looks this often whether those who linger have all that
  * was sent to them, and who is not fresh any more: nobody tells it. */
 #define XS_STOP_LOOK_NS ((uint64_t)50000000)

@@ -370,7 +370,7 @@ static bool rx_advance_rest(struct xs_conn *conn)
         xs_conn_go(conn, XS_CONN_IDLE);
         return true;
     }
-    if (conn->rx.eof || conn->rx.discarded > XS_DISCARD_MAX) {
+    if (conn->rx.eof || conn->rx.discarded > XS_DISCARD_CHUNKED_MAX) {
         xs_conn_shut(conn, XS_CONN_END_LINGER);
     }
     return false;

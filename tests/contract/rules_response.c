@@ -336,7 +336,7 @@ static void an_endless_body_after_the_answer_is_cut_off(struct world *world)
              "POST / HTTP/1.1\r\nhost: h\r\n"
              "transfer-encoding: chunked\r\n\r\nfffffff\r\n");
     world_until(world, &site.requests);
-    for (int i = 0; site.conn_closes == 0 && i < 100; i++) {
+    for (int i = 0; site.conn_closes == 0 && i < 1000; i++) {
         (void)world->outside->write(site.client.peer, data, sizeof data);
         world_settle(world);
     }
@@ -377,6 +377,43 @@ static void an_answer_awaits_who_sends_a_long_body_first(struct world *world)
     site_expect_end(&site);
     pair_close_peer(&site.client);
     world_until(world, &site.conn_closes);
+    site_close(&site);
+}
+
+/* It was told that the connection goes on, and has nothing left to send when
+ * the server finds how long the body was. */
+static void who_sent_long_chunks_may_go_on(struct world *world)
+{
+    static uint8_t data[64 * 1024];
+    const size_t total = 4 * XS_DISCARD_MAX;
+    struct site site;
+    size_t sent = 0;
+
+    if (world->outside->seeds > 1) {
+        return; /* a few bytes at a time this is too much */
+    }
+    site_open(&site, world, NULL);
+    site_connect(&site);
+    site.do_request = answer_hello;
+    site_say(&site,
+             "POST / HTTP/1.1\r\nhost: h\r\n"
+             "transfer-encoding: chunked\r\n\r\n400000\r\n");
+    world_until(world, &site.requests);
+    for (int i = 0; sent < total && i < 10000; i++) {
+        size_t left = total - sent;
+        int64_t n = world->outside->write(
+            site.client.peer, data, left < sizeof data ? left : sizeof data);
+        assert_true(n >= 0 || n == XS_EAGAIN);
+        sent += n > 0 ? (size_t)n : 0;
+        world_run(world, XS_MS_NS);
+    }
+    assert_true(sent == total);
+    site_expect(&site, SITE_OK("5", "hello"));
+
+    site_say(&site, "\r\n0\r\n\r\nGET / HTTP/1.1\r\nhost: h\r\n\r\n");
+
+    site_expect(&site, SITE_OK("5", "hello"));
+    assert_int_equal(site.conn_closes, 0);
     site_close(&site);
 }
 
@@ -427,6 +464,7 @@ const struct rule rules_response[] = {
     RULE(a_slow_peer_has_one_lent_piece_at_a_time),
     RULE(an_endless_body_after_the_answer_is_cut_off),
     RULE(an_answer_awaits_who_sends_a_long_body_first),
+    RULE(who_sent_long_chunks_may_go_on),
     RULE(loans_are_returned_once_whatever_happens),
     RULE(a_head_request_gets_no_body),
     {NULL, NULL},

@@ -38,7 +38,7 @@ BODY_FIRST = {
     "expect.md: Whoever answers at once does not ask for the body",
     "unread.md: A body that comes after the answer is thrown away",
     "unread.md: A body that is too long to be thrown away ends the connection",
-    "unread.md: Chunks that are too many to be thrown away end the connection",
+    "unread.md: Chunks of which nobody has said how many are thrown away",
     "unread.md: A chunk that is none, behind the answer, ends the connection",
     "unread.md: A client that ends inside a body that nobody reads has its"
     " answer",
