@@ -77,7 +77,8 @@
 
 /* The same of a chunked body, whose length nobody knew when the answer said
  * that the connection goes on. A client believes that once it has sent all, so
- * this is more than what the systems' buffers may hold of a smaller one. */
+ * this is more than Linux holds of it by default: 4 MiB on the way out, 6 MiB
+ * on the way in. */
 #define XS_DISCARD_CHUNKED_MAX ((size_t)16 * 1024 * 1024)
 
 /* A server that stops looks this often whether those who linger have all that

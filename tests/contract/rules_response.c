@@ -345,13 +345,27 @@ static void an_endless_body_after_the_answer_is_cut_off(struct world *world)
     site_close(&site);
 }
 
+/* The client sends so many bytes, reading none. */
+static void send_zeros(struct world *world, struct site *site, size_t total)
+{
+    static const uint8_t data[64 * 1024];
+    size_t sent = 0;
+
+    for (int i = 0; sent < total && i < 10000; i++) {
+        size_t left = total - sent;
+        int64_t n = world->outside->write(
+            site->client.peer, data, left < sizeof data ? left : sizeof data);
+        assert_true(n >= 0 || n == XS_EAGAIN);
+        sent += n > 0 ? (size_t)n : 0;
+        world_run(world, XS_MS_NS);
+    }
+    assert_true(sent == total);
+}
+
 /* Who sends all before it reads shall find the answer, and no reset. */
 static void an_answer_awaits_who_sends_a_long_body_first(struct world *world)
 {
-    static uint8_t data[64 * 1024];
-    const size_t total = 4 * XS_DISCARD_MAX;
     struct site site;
-    size_t sent = 0;
 
     if (world->outside->seeds > 1) {
         return; /* a few bytes at a time this is too much */
@@ -363,14 +377,7 @@ static void an_answer_awaits_who_sends_a_long_body_first(struct world *world)
              "POST / HTTP/1.1\r\nhost: h\r\n"
              "content-length: 4194304\r\n\r\n");
     world_until(world, &site.requests);
-    for (int i = 0; sent < total && i < 10000; i++) {
-        int64_t n = world->outside->write(site.client.peer, data, sizeof data);
-        assert_true(n >= 0 || n == XS_EAGAIN);
-        sent += n > 0 ? (size_t)n : 0;
-        world_run(world, XS_MS_NS);
-    }
-
-    assert_true(sent == total);
+    send_zeros(world, &site, 4 * XS_DISCARD_MAX);
     site_expect(&site,
                 "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n"
                 "connection: close\r\n\r\nhello");
@@ -384,10 +391,7 @@ static void an_answer_awaits_who_sends_a_long_body_first(struct world *world)
  * the server finds how long the body was. */
 static void who_sent_long_chunks_may_go_on(struct world *world)
 {
-    static uint8_t data[64 * 1024];
-    const size_t total = 4 * XS_DISCARD_MAX;
     struct site site;
-    size_t sent = 0;
 
     if (world->outside->seeds > 1) {
         return; /* a few bytes at a time this is too much */
@@ -399,15 +403,7 @@ static void who_sent_long_chunks_may_go_on(struct world *world)
              "POST / HTTP/1.1\r\nhost: h\r\n"
              "transfer-encoding: chunked\r\n\r\n400000\r\n");
     world_until(world, &site.requests);
-    for (int i = 0; sent < total && i < 10000; i++) {
-        size_t left = total - sent;
-        int64_t n = world->outside->write(
-            site.client.peer, data, left < sizeof data ? left : sizeof data);
-        assert_true(n >= 0 || n == XS_EAGAIN);
-        sent += n > 0 ? (size_t)n : 0;
-        world_run(world, XS_MS_NS);
-    }
-    assert_true(sent == total);
+    send_zeros(world, &site, 4 * XS_DISCARD_MAX);
     site_expect(&site, SITE_OK("5", "hello"));
 
     site_say(&site, "\r\n0\r\n\r\nGET / HTTP/1.1\r\nhost: h\r\n\r\n");
